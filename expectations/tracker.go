@@ -98,8 +98,8 @@ func (t *Tracker[K]) Forget(key K) {
 	delete(t.jobs, key)
 }
 
-// Of returns a writer to the record of key; now is the time of the writes that it records. It
-// implements jobapply.Expectations, so the executor of a round can report its writes to it.
+// Of returns a Writer for the record of key. The Writer records all of its writes with the time
+// now. It implements jobapply.Expectations, so the executor of a round can report its writes to it.
 func (t *Tracker[K]) Of(key K, now time.Time) Writer[K] { return Writer[K]{t, key, now} }
 
 // Writer records the writes for one key in a [Tracker].

@@ -95,8 +95,8 @@ func benchRounds(b *testing.B, s job.Snapshot, n int) {
 	perPod(b, n)
 }
 
-// BenchmarkBareLoop reads once the fields of each pod that every round needs. It is the yardstick
-// for BenchmarkSteady.
+// BenchmarkBareLoop reads, of each pod, the fields that every round needs, and nothing else. It is
+// the yardstick for BenchmarkSteady.
 func BenchmarkBareLoop(b *testing.B) {
 	bySteadySize(b, sizes, false, func(b *testing.B, s job.Snapshot, n int) {
 		for b.Loop() {
@@ -108,8 +108,8 @@ func BenchmarkBareLoop(b *testing.B) {
 	})
 }
 
-// BenchmarkBareRound is the yardstick for a whole round: it reads the pods like BenchmarkBareLoop,
-// and only empties a plan and fills a conclusion.
+// BenchmarkBareRound is the yardstick for a whole round. It reads the pods like BenchmarkBareLoop,
+// empties a plan and fills a conclusion, and does nothing else.
 func BenchmarkBareRound(b *testing.B) {
 	bySteadySize(b, sizes[:3], false, func(b *testing.B, s job.Snapshot, n int) {
 		var plan job.Plan

@@ -5,9 +5,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Conclusion is the result of a round when its writes are over. It stays valid when its plan is
-// gone. It may share memory with the outcome that was passed in and with the snapshot: do not write
-// to its lists.
+// Conclusion is the result of a round when its writes are over. It stays valid after the plan has
+// become invalid. It may share memory with the outcome that was passed in and with the snapshot: do
+// not write to its lists.
 type Conclusion struct {
 	// Outcome holds the results of the plan's writes.
 	Outcome Outcome `json:"outcome"`

@@ -213,7 +213,8 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	}
 }
 
-// TestL9_TheEarlierTime: a round that builds on this one is not later than the plan's time.
+// TestL9_TheEarlierTime: if the next round builds on this one, it comes no later than the plan's
+// time.
 func TestL9_TheEarlierTime(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
 		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,

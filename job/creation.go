@@ -78,8 +78,8 @@ func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing in
 	return out
 }
 
-// pendingIndexes appends the lowest indexes that are not active, succeeded, failed, nor
-// waiting for a terminating pod to end.
+// pendingIndexes appends the lowest indexes that have no active pod, have neither succeeded nor
+// failed, and do not wait for a terminating pod to end.
 func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *census, x *indexes) []pendingIndex {
 	for i := int32(0); int64(len(dst)) < count; i++ {
 		i = indexset.NextFree(i, completions, &x.completed, &x.failed, &c.activeIndexes, &c.leavingIndexes)

@@ -61,7 +61,7 @@ func TestDecodeJob(t *testing.T) {
 	Same(t, "job", want, got)
 }
 
-// Typed clients marshal objects without apiVersion and kind.
+// TestDecodeJob_WithoutItsType: typed clients marshal objects without apiVersion and kind.
 func TestDecodeJob_WithoutItsType(t *testing.T) {
 	j, err := DecodeJob([]byte(`{"metadata": {"name": "j", "uid": "u", "resourceVersion": "7", "creationTimestamp": null}, "spec": {}, "status": {}}`))
 	if err != nil || j.Name != "j" || j.UID != "u" || j.Version != 7 {

@@ -129,8 +129,8 @@ func TestB3_FollowsWithoutLooking(t *testing.T) {
 	}
 }
 
-// TestB3_CollidingTwins: UIDs made to collide are not probed one by one, and the last of them
-// still finds its twin.
+// TestB3_CollidingTwins: if all UIDs were made to collide, the table does not compare each with all
+// others, and it still finds the twin of the last one.
 func TestB3_CollidingTwins(t *testing.T) {
 	var table placeTable
 	pods := make([]Pod, 4*maxProbe)

@@ -58,8 +58,8 @@ func TakeCensus(s *Snapshot) (quick, thorough Census, err error) {
 	return quick, thorough, nil
 }
 
-// PlanOf plans a snapshot that must be accepted. Outside of rapid tests, it also checks that all
-// other ways give the same plan (JI24).
+// PlanOf plans a snapshot that must be accepted. Outside of rapid tests, it also checks that the
+// other ways to plan the snapshot give the same plan (JI24).
 func PlanOf(t rapid.TB, s Snapshot) *Plan {
 	t.Helper()
 	plan, err := Reconcile(s)

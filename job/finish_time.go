@@ -17,7 +17,8 @@ type sighting struct {
 
 // findUntimed finds the failed pods without a known finish time, sorted by UID. They count as
 // finished at the time of the round that first sees them. Without a time there would be no backoff
-// at all, and with the time of each round the backoff of an index would never end. It reuses buf.
+// at all. With the time of the current round, the backoff of an index would never end. It reuses
+// buf.
 func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, notes *noteList) []sighting {
 	seen := buf[:0]
 	lists := [...][]int32{c.failed, c.recorded}

@@ -211,7 +211,8 @@ func podGroupName(workload, template string) string {
 	return first + "-" + second + "-" + hash
 }
 
-// nameHash returns a hash of the text, as in names of Kubernetes. Its letters spell no words.
+// nameHash returns a hash of the text for a name, as in Kubernetes. It has no vowels, so that it
+// spells no words.
 func nameHash(text string) string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	hash := fnv.New32a()

@@ -11,9 +11,9 @@ import (
 
 // Memory is the part of a controller's knowledge that it cannot read back from its objects (B5). It
 // is a plain value: it can be stored as JSON, shared between workers, or lost. Its loss has the
-// effect of a restart and can shorten a backoff. It breaks an invariant only if the next snapshot
-// shows older pods beside a newer job. If that can happen, list the pods from the source of truth
-// after a restart.
+// effect of a restart and can shorten a backoff. The loss breaks an invariant only if the next
+// snapshot shows older pods beside a newer job. If that can happen, list the pods from the source
+// of truth after a restart.
 //
 // A memory of another job counts as empty. So does a memory that cannot be read; the next plan then
 // has a note.

@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Metrics holds what a round adds to the metrics of a Job controller, whose names have the prefix
-// job_controller_ (J42). No figure is negative, and over all rounds each pod, index and match is
-// reported once, as long as the memory is kept (JI27).
+// Metrics holds what a round adds to the metrics of a Job controller. The names of these metrics
+// begin with job_controller_ (J42). No figure is negative, and over all rounds each pod, index and
+// match is reported once, as long as the memory is kept (JI27).
 //
 // Three metrics cover more than rounds, so the adapter measures them: job_sync_duration_seconds;
 // jobs_by_external_controller_total, one for each job that appears with another managedBy; and
@@ -69,7 +69,7 @@ const (
 	reconciling = "reconciling"
 	// tracking: pods were managed, and there was nothing to create or delete.
 	tracking = "tracking"
-	// podsCreated: pods are missing. The round may create none of them, because of a backoff.
+	// podsCreated: pods are missing, even if a backoff keeps the round from creating them.
 	podsCreated = "pods_created"
 	// podsDeleted: there are surplus pods, or the job is suspended.
 	podsDeleted = "pods_deleted"

@@ -12,7 +12,6 @@ type Note struct {
 	Message string `json:"message"`
 }
 
-// noteList collects the notes of a plan.
 type noteList []Note
 
 func (n *noteList) add(field, value, message string) {

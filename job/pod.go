@@ -9,8 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Pod is a pod as a small value, with the fields that a round reads of every pod. Two pointers lead
-// to the other fields, which it reads only if the pod has finished or is to be deleted.
+// Pod is a pod as a small value, with the fields that a round reads of every pod. The other fields
+// are behind two pointers. A round reads them only for pods that have finished or are to be
+// deleted.
 type Pod struct {
 	// Phase is the pod's phase; the zero value is Pending.
 	Phase PodPhase `json:"phase,omitempty"`

@@ -151,8 +151,8 @@ func TestJI25_Adoption(t *testing.T) {
 	}
 }
 
-// TestJI22_MemoryOfAnotherJob gives a job the memory of an earlier one with the
-// same name: it must plan as if it had none.
+// TestJI22_MemoryOfAnotherJob gives a job the memory of an earlier one with the same name: the plan
+// must be the same as without a memory.
 func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := lived(t, 20, allFaults)

@@ -10,9 +10,9 @@ import (
 // Most rounds of a controller with many jobs find nothing to do: pods run, and everything else is
 // accounted for. planQuiet recognizes such rounds by one look at each value, without the lists and
 // tables of planRound. planRound makes the same plan, but takes 2 to 4 times as long for 100 pods,
-// 1.3 to 1.5 times for 1,000, and as long from 10,000 on (BenchmarkSteady,
-// BenchmarkSteadyHalfDone). Of an Indexed job, both find out whether each pod has an index of its
-// own, which takes as long as counting the pods (BenchmarkSteadyIndexed).
+// and 1.3 to 1.5 times as long for 1,000. From 10,000 pods on, both take the same time
+// (BenchmarkSteady, BenchmarkSteadyHalfDone). For an Indexed job, both find out whether each pod
+// has an index of its own, which takes as long as counting the pods (BenchmarkSteadyIndexed).
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
@@ -66,7 +66,7 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 }
 
 // isPlain reports whether the plan depends only on the numbers of the job's pods and on their
-// indexes. No failures are judged, no restarts are counted, and there are no options.
+// indexes. No failures are judged, no restarts are counted, and no option is set.
 func isPlain(spec *Spec, o *Options) bool {
 	switch {
 	case hasUnknownMode(spec),

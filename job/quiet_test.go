@@ -30,7 +30,8 @@ func checkQuiet(t rapid.TB, s job.Snapshot, plan *job.Plan) {
 }
 
 // TestQuiet_AsTheWholeRound makes one change at a time to a round that has nothing to do. Some of
-// these rounds are still quiet. planRound makes the same plan for all of them.
+// these rounds are still quiet. In all of them, quiet or not, planRound makes the same plan as
+// Reconcile.
 func TestQuiet_AsTheWholeRound(t *testing.T) {
 	pod := func(change func(*job.Pod)) func(*job.Snapshot) {
 		return func(s *job.Snapshot) { change(&s.Pods[1]) }
@@ -276,5 +277,5 @@ func TestQuiet_Indexed(t *testing.T) {
 	}
 }
 
-// steadyStart is the time at which the pods of a steady job have started.
+// steadyStart is the time at which the pods of a steady job started.
 var steadyStart = steady(0, false).Now

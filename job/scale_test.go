@@ -163,7 +163,7 @@ func BenchmarkScale(b *testing.B) {
 }
 
 // TestMemoryGrowsInProportion compares the bytes that a round allocates for 2 000 and for 16 000
-// things of each dimension. It must be about eight times as many, not sixty-four times.
+// things of each dimension. There must be about eight times as many bytes, not sixty-four times.
 func TestMemoryGrowsInProportion(t *testing.T) {
 	for _, d := range dimensions {
 		few, many := d.snapshot(2_000), d.snapshot(16_000)

@@ -8,8 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// TestSnapshot_Refusals: snapshots from which no plan can be made, and the field that the error
-// names.
+// TestSnapshot_Refusals: Reconcile refuses these snapshots, and the error names the field.
 func TestSnapshot_Refusals(t *testing.T) {
 	indexed := `{"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1}`
 	for _, test := range []struct {

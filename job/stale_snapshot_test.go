@@ -33,7 +33,7 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 }
 
 // TestE1_ClockGoesBack plans with expectations that were recorded an hour ahead: the job is held
-// for the next five minutes without a break.
+// back for the next five minutes without a break.
 func TestE1_ClockGoesBack(t *testing.T) {
 	s := snapshotOf(t, `{}`)
 	now := s.Now

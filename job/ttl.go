@@ -6,9 +6,9 @@ import (
 )
 
 // Expire reports whether a finished job is to be deleted because ttlSecondsAfterFinished have
-// passed (T1, T2). The job expires at the time at, which may be past or future; zero means never.
-// Before deleting, re-read the job from the source of truth and call Expire again (T4). Delete the
-// job with its pods, on condition of its UID.
+// passed (T1, T2). The result at is the time at which the job expires, past or future; zero means
+// never. Before deleting, re-read the job from the source of truth and call Expire again (T4).
+// Delete the job with its pods, on condition of its UID.
 //
 // An error means that the job has finished at an unknown time (T3). If the finish time lies in the
 // future, set by another machine's clock, the job expires later.

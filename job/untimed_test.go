@@ -64,7 +64,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 }
 
 // TestJ31_UntimedFailureAndSuccess: it is unknown whether the failure came after the success of the
-// same round. It counts, at any time of the round (L6).
+// same round. The failure counts, whatever the time of the round is (L6).
 func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
 	for _, since := range []time.Duration{-time.Second, 0, time.Second} {
 		s := world.NewJob(job.Spec{Completions: ptr[int32](3),

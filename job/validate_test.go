@@ -223,7 +223,7 @@ func TestJ2_InputErrorIsReadable(t *testing.T) {
 	}
 }
 
-// TestInputErrors: each error is found, in order, below what joins or wraps it.
+// TestInputErrors: InputErrors finds each error, in order, below the errors that join or wrap it.
 func TestInputErrors(t *testing.T) {
 	one, two := invalid("a", 1, "is one"), invalid("b", 2, "is two")
 	other := errors.New("something else")

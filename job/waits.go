@@ -79,7 +79,7 @@ func pluralOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// explainWaits adds the other waits of the job.
+// explainWaits adds the waits of the job, except those that decide and managePods have added.
 func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	if w := waitOfJob(plan, s, found.tally); w.Reason != 0 {
 		plan.wait(w)

@@ -104,7 +104,8 @@ var ticking = map[string]struct {
 	"replace": {"*/3 * * * * *", cronjob.Replace, 6 * time.Second},
 }
 
-// duration returns how long a pod works. A payload is the name of a job, or schedule and time of a run.
+// duration returns how long a pod works. A payload is the name of a job, or the schedule and the
+// time of a run.
 func duration(payload string) time.Duration {
 	name, _, _ := strings.Cut(payload, "/")
 	most := max(ticking[name].lasts, 60*time.Millisecond)

@@ -38,7 +38,7 @@ func main() {
 }
 
 // functions has a function for each first word of a payload. A function must return soon after its
-// context is done: the process ends, or the run is being deleted or replaced.
+// context is done, since the process ends, or the run is being deleted or replaced.
 var functions = map[string]func(ctx context.Context, argument string, p job.Pod) (output string, exitCode int32){
 	"sum": func(_ context.Context, argument string, p job.Pod) (string, int32) {
 		return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, argument, p.Index))), 0

@@ -14,9 +14,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// crons are the options of all schedules. Runs are named by the second. The rows of their jobs show
-// which are active. A run that replaces another starts when that one has stopped. Runs that came
-// due during a pause do not start after it.
+// crons are the options of all schedules. Jobs are named by the second of their run. The rows of
+// their jobs show which are active. A run that replaces another starts when that one has stopped.
+// Runs that came due during a pause do not start after it.
 var crons = cronjob.Options{
 	Naming:             cronjob.Naming{Form: cronjob.NameSeconds},
 	ActiveFromChildren: true,

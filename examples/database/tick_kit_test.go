@@ -74,7 +74,6 @@ func (o *clients) in(do func(*tx)) error {
 	return o.within(context.Background(), do)
 }
 
-// start starts a worker.
 func (o *clients) start(forget bool) cronjobtest.Program {
 	w := &Worker{Store: o.Store}
 	w.aroundTick = func(r *tick, p *cronjob.Plan) cronBackend {

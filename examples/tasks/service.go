@@ -1,6 +1,6 @@
 // Package tasks runs jobs on a service that starts tasks and knows no finalizers: it forgets a task
 // some time after it has ended, lists tasks late, and has no conditional updates. A [Runner] keeps
-// a ledger instead of finalizers. docs/adapter.md says what goes wrong without each part of it.
+// a ledger instead of finalizers. docs/adapter.md says what goes wrong without each part.
 package tasks
 
 import (

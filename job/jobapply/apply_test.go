@@ -307,7 +307,7 @@ func TestJ41_StillTracked(t *testing.T) {
 	}
 }
 
-// An outcome has the error of a write that failed.
+// TestApply_ErrorsOfTheOutcome: the outcome has the error of each write that failed.
 func TestApply_ErrorsOfTheOutcome(t *testing.T) {
 	for _, call := range []string{"untrack", "status"} {
 		_, end, _ := apply(t, snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{call: errDown})
@@ -490,7 +490,8 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 	}
 }
 
-// TestApply_CancelledMeanwhile: writes that have started end, and no more start.
+// TestApply_CancelledMeanwhile: writes that have started run to their end, and no further one
+// starts.
 func TestApply_CancelledMeanwhile(t *testing.T) {
 	inBubble(t, "three at once", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -196,7 +196,6 @@ func plan(t *testing.T, s job.Snapshot) *job.Plan {
 	return &p
 }
 
-// results prints the results of effects.
 func results(effects []job.Effect) string {
 	var out []string
 	for _, e := range effects {

@@ -23,7 +23,6 @@ type Violation struct {
 // Error returns the number and the problem.
 func (v Violation) Error() string { return v.Rule + ": " + v.Problem }
 
-// found collects violations.
 type found []Violation
 
 func (f *found) add(rule, format string, args ...any) {

@@ -27,7 +27,6 @@ func spec(change func(*job.Spec)) job.Spec {
 
 func indexed(s *job.Spec) { s.CompletionMode = job.Indexed }
 
-// rules returns the rules of the violations.
 func rules(all []jobcheck.Violation) (numbers []string) {
 	for _, v := range all {
 		numbers = append(numbers, v.Rule)

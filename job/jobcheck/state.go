@@ -101,7 +101,8 @@ func (st *State) checkRecorded(f *found, p *job.Pod) {
 	f.add("JI3", "the finalizer of %s is removed, and its success is not recorded", p.Name)
 }
 
-// isRecorded reports whether the pod's success is recorded or counted, or is never going to be.
+// isRecorded reports whether the pod's success is recorded or counted. It is also true of a success
+// that is never going to be counted.
 func (st *State) isRecorded(p *job.Pod) bool {
 	s := &st.Job.Status
 	lists := uncounted(s)

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// checkStep checks the fields that must not change from one status to the next, or only in certain
-// ways.
+// checkStep checks the fields that must not change from one status to the next, or may change only
+// in certain ways.
 func checkStep(old, next *job.Status, spec *job.Spec) problems.List {
 	if old.Finished() != "" {
 		return checkNothingChanged(old, next)

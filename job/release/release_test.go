@@ -146,7 +146,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// Each gate has its name, and a state for each release.
+// TestTable: each gate has a name, and a state for each release.
 func TestTable(t *testing.T) {
 	all := strings.Split(names, "|")
 	if len(all) != len(table) || JobManagedBy != 1 || WorkloadWithJob != Gate(len(table)) {
@@ -165,7 +165,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The documentation has the table, and the newest patches.
+// TestTableIsDocumented: docs/releases.md has the table, and the newest patches.
 func TestTableIsDocumented(t *testing.T) {
 	text := testfile.Read(t, "../../docs/releases.md")
 	intro, _, _ := strings.Cut(text, "## Gates")
