@@ -24,8 +24,8 @@ type id struct {
 
 func (i id) String() string { return i.family + strconv.Itoa(i.number) }
 
-// families are the letters before the numbers. The letters of rules come first, in
-// the order of docs/rules.md.
+// families are the letters before the numbers: first the letters of rules, in the order of
+// docs/rules.md, and then all others.
 var families = []string{"J", "E", "T", "C", "S", "B", "JI", "L", "CI", "CL", "TI", "N", "M", "F", "D", "Y", "CJ"}
 
 // rules is the number of families that hold rules.
@@ -54,8 +54,8 @@ func newID(match []string) id {
 	return id{match[1], n}
 }
 
-// definitions returns the numbers that a document defines, in order. An item or a
-// table row that begins with a number defines it.
+// definitions returns the numbers that a document defines, in order. An item or a table row defines
+// the number with which it begins.
 func definitions(text string) (ids []id) {
 	for _, m := range definition.FindAllStringSubmatch(text, -1) {
 		ids = append(ids, newID(m))

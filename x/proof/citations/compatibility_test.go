@@ -39,8 +39,8 @@ func TestCompatibility(t *testing.T) {
 }
 
 // TestInterfaces compares the interfaces of the published packages with the table in
-// docs/compatibility.md. Their methods never change: a later method goes into an optional
-// interface. The package comment must say so.
+// docs/compatibility.md. The methods of these interfaces never change: a later method goes into an
+// optional interface. The package comment must say so.
 func TestInterfaces(t *testing.T) {
 	_, text, found := strings.Cut(read(t, "docs/compatibility.md"), "## Interfaces\n")
 	if !found {

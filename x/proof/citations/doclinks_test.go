@@ -101,7 +101,7 @@ func docsOf(p *doc.Package) map[string]string {
 	return docs
 }
 
-// bracketsWithin returns the names in brackets in comments within the declarations of a package.
+// bracketsWithin returns the bracketed names in the comments within the declarations of a package.
 func bracketsWithin(p *doc.Package) (problems []string) {
 	look := func(of string, d *ast.GenDecl) {
 		ast.Inspect(d, func(n ast.Node) bool {

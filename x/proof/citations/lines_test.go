@@ -14,7 +14,8 @@ import (
 )
 
 // TestLines: the tables of x/kubernetes/README.md have the right numbers of lines of the example
-// controllers and tests. A controller of jobs has at most 80 lines, one of a schedule at most 40.
+// controllers and tests. A controller of jobs has at most 80 lines, and a controller of a schedule
+// at most 40.
 func TestLines(t *testing.T) {
 	data := testfile.Read(t, "../../kubernetes/README.md")
 	rows := regexp.MustCompile(`(?m)^\| \[(examples/[^]]+)\]\(\.\./\.\./([^)]+)\).* \| (\d+) \|$`).FindAllStringSubmatch(data, -1)

@@ -158,9 +158,9 @@ func (a *cronJobs) due(m *meter) {
 	m.stop()
 }
 
-// steady touches all CronJobs without the controller's knowledge. The controller
-// plans immediately when it sees them, so the round includes only the delivery of the
-// notifications.
+// steady touches all CronJobs while their notifications are held back. The controller plans
+// immediately when it sees a change, so besides the work, the measured time has only the delivery
+// of the notifications.
 func (a *cronJobs) steady(m *meter) {
 	a.do(func() error {
 		a.touched++

@@ -382,8 +382,8 @@ type bubble struct {
 	ended   chan struct{}
 }
 
-// newBubble returns a bubble. Only a test can have one, so the benchmark runs a
-// test, always once.
+// newBubble returns a bubble. Only a test can have a bubble, so the benchmark runs a test. The
+// flags that repeat tests do not repeat this one.
 func newBubble(b *testing.B) *bubble {
 	u := &bubble{b: b, calls: make(chan func() error), results: make(chan error), ended: make(chan struct{})}
 	var once sync.Once

@@ -14,8 +14,8 @@ import (
 
 var again = flag.Int("again", 1, "how often to play each script of the corpus")
 
-// TestCorpus plays the stored scripts. Each shows one rule, or once showed a difference, as its
-// comment describes.
+// TestCorpus plays the stored scripts. As its comment describes, each script shows a rule, or has
+// once shown a difference.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "corpus", "*.txt"))
 	if err != nil || len(files) == 0 {

@@ -232,13 +232,13 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 	return c
 }
 
-// asKubernetes has the schedules of the preset, and the reference's search for due runs. Without
-// that search, ours computes exactly which runs are due.
+// asKubernetes has the schedules of the preset, and searches for due runs as Kubernetes does.
+// Without that search, ours computes exactly which runs are due.
 var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Estimate)}, Schedule: []schedule.Option{schedule.Kubernetes(release.Newest())}}
 
-// scheduleDivergences holds the rows about schedules. While controllers run, time
-// passes slowly, since their work queues tick twice a second; so they are stopped
-// until shortly before the run.
+// scheduleDivergences holds the rows about schedules. Virtual time passes slowly while controllers
+// run, since their work queues tick twice a second. So the controllers are stopped until shortly
+// before the run.
 var scheduleDivergences = []divergence{
 	{row: "D5: a day without midnight, `0 9 * * 6` in America/Santiago", at: "2026-09-05T14:00:00Z",
 		script: `cronjob {"schedule":"0 9 * * 6","timeZone":"America/Santiago",JOB}; manual; stopall; wait 21h55m; restartall; wait 10m`,

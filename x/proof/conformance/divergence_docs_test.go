@@ -41,8 +41,8 @@ func tableRows(t *testing.T) (rows []tableRow) {
 	return rows
 }
 
-// TestDivergencesAreDocumented compares the tables with the cases: each row has a
-// case, or a reason why none can show it, and each case has its row.
+// TestDivergencesAreDocumented compares the tables with the cases. Each row has a case, or a reason
+// why no case can show it, and each case has its row.
 func TestDivergencesAreDocumented(t *testing.T) {
 	cases := map[string][]*divergence{}
 	for _, d := range divergences() {

@@ -33,8 +33,7 @@ type life struct {
 	statuses []string
 }
 
-// live plays a script with one side's controllers, beginning at the time at, and returns what look
-// sees in the end.
+// live plays the script with the controllers of one side and returns what look sees in the end.
 func (d *divergence) live(t *testing.T, side side) (seen string) {
 	s := d.parse(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -37,7 +37,7 @@ type divergence struct {
 	look         func(*life) string
 	theirs, ours string
 
-	// quirk holds the row's options with which ours does the same as theirs. If it is nil, the
+	// quirk holds the options of the row with which ours does the same as theirs. If it is nil, the
 	// difference remains even with the preset.
 	quirk *ours.Options
 	// local is the zone of the machine; nil means UTC.
@@ -159,8 +159,8 @@ func (d *divergence) isPlayed() bool {
 	return (d.since == nil || !played.IsBefore(d.since())) && (d.until == nil || played.Minor() <= d.until().Minor())
 }
 
-// presetDiffers compares ours, with the preset, to the real controllers: everything that can be
-// observed, not only the subject of the row.
+// presetDiffers compares our controllers, with the preset, to the real ones. It compares everything
+// that can be observed, not only the subject of the row.
 func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 	preset := ours.Kubernetes(played)
 	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)

@@ -225,7 +225,7 @@ func seedOf(seed uint64, number int) uint64 {
 	return (x ^ x>>31) | 1
 }
 
-// mostShrunk is the greatest number of differences of a process whose scripts are minimised.
+// mostShrunk is the number of differences after which a process minimises no more scripts.
 const mostShrunk = 30
 
 // report stores a script that shows a difference, minimised.

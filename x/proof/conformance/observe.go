@@ -148,7 +148,7 @@ func podState(p *corev1.Pod) any {
 var aboutPods = []string{"SuccessfulCreate", "FailedCreate", "SuccessfulDelete", "FailedDelete"}
 
 // mostEvents is the number of events about one object that the recorder of Kubernetes lets through
-// in a burst. Which others it drops depends on their order.
+// in a burst. Which further events it drops depends on their order.
 const mostEvents = 25
 
 func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) {
@@ -185,8 +185,8 @@ func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) 
 	return lines, busy
 }
 
-// dropBusy drops events about objects with too many events on either side: a round of a CronJob
-// with a conflict is repeated with its events, and one side may repeat it more often.
+// dropBusy drops events about objects that have too many events on either side. After a conflict, a
+// round of a CronJob is repeated with its events, and one side may repeat it more often.
 func dropBusy(a, b *view) {
 	for _, v := range [...]*view{a, b} {
 		v.Events = slices.DeleteFunc(v.Events, func(line string) bool {
@@ -196,8 +196,8 @@ func dropBusy(a, b *view) {
 	}
 }
 
-// compactCronJobs merges several status writes of a CronJob in one instant: ours
-// needs two rounds when a job is gone and a run is due.
+// compactCronJobs merges several status writes of a CronJob in one instant. If a job is gone while
+// a run is due, ours needs two rounds.
 func compactCronJobs(writes []string) []string {
 	return slices.CompactFunc(writes,
 		func(a, b string) bool { return a == b && strings.Contains(a, "update cronjobs/status") })

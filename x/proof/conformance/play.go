@@ -28,8 +28,8 @@ type Result struct {
 	// Difference describes after which step the two sides differ, and how. It is empty if they do
 	// not differ.
 	Difference string
-	// Stuck is true if the real controllers repeat a status write that the server refuses, while
-	// ours continued: JI2, J16. The script ends there.
+	// Stuck is true if the real controllers repeat a status write that the server refuses, and ours
+	// have continued: JI2, J16. The script ends there.
 	Stuck bool
 	// Chance is true if the two sides differed, but some replay showed no difference at that step.
 	Chance bool

@@ -12,9 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
-// Rules counts how often the scripts have exercised each rule of docs/rules.md: it
-// watches our controllers. A difference is found only where both sides have had
-// something to decide.
+// Rules watches our controllers and counts how often the scripts have exercised each rule of
+// docs/rules.md. A difference is found only where both sides have had something to decide.
 type Rules struct {
 	mu     sync.Mutex
 	counts map[string]int // by rule and case

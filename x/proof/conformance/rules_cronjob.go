@@ -125,8 +125,8 @@ func (r *cronRound) restrictsDays() (n int) {
 	return n
 }
 
-// turns returns by how much the zone's offset has grown since the last run, for a round that starts
-// a run: daylight saving time has begun or ended.
+// turns returns by how much the zone's offset has grown since the last run, if the round starts a
+// run. It is not 0 if daylight saving time has begun or ended.
 func (r *cronRound) turns() time.Duration {
 	last := r.CronJob.Status.LastScheduleTime
 	if last.IsZero() || !r.created(cronjobreason.ResultDone) {

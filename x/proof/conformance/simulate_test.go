@@ -29,8 +29,8 @@ type workload struct {
 	// spec is a JobSpec, or with cron a CronJobSpec, as JSON. The template is added.
 	spec string
 	cron bool
-	// life returns the life of the pod with a number and an index, after some earlier pods of that
-	// index.
+	// life returns the life of a pod, by its number, its index, and the number of earlier pods of
+	// that index.
 	life func(number, index, earlier int32) sim.Life
 	// stop is how long a running pod takes to end once it is deleted.
 	stop  time.Duration

@@ -60,8 +60,8 @@ type explorer[S any] struct {
 	tally  Tally
 	buffer []byte
 	packer *packer[S]
-	// in holds the states of a chunk. out holds the states of the next level, packed, and last
-	// those that are not packed yet.
+	// in holds the states of a chunk. out holds the packed states of the next level, and last holds
+	// the states of that level that are not packed yet.
 	in, last []S
 	out      []packed
 }

@@ -150,7 +150,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestKeyOf: keys of similar texts differ in every part of the key that a table looks at.
+// TestKeyOf: the keys of similar texts differ in every part of a key that a table uses.
 func TestKeyOf(t *testing.T) {
 	low, high, shards := map[uint64]bool{}, map[uint64]bool{}, map[uint64]int{}
 	n := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// tree replaces the go command: it knows two packages. A property draws as many cases as the flag
-// says.
+// tree replaces the go command in a tree of two packages. A property draws as many cases as the
+// flag asks for.
 func tree(args ...string) ([]byte, error) {
 	packages := map[string][]string{"m/a": {"TestA1", "TestA2", "TestA3"}, "m/b": {"TestB1", "TestB2"}}
 	switch args = slices.Clone(args); {

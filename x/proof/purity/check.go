@@ -229,8 +229,8 @@ func qualified(obj types.Object) string {
 	return ""
 }
 
-// call checks for iterators over maps, whose order is random unless it is sorted immediately. An
-// outer call is seen before those in its arguments.
+// call reports iterators over maps, since their order is random, unless the result is sorted
+// immediately. An outer call is visited before the calls in its arguments.
 func (c *checker) call(n *ast.CallExpr) {
 	obj := c.calledFunc(n)
 	if obj == nil || obj.Pkg() == nil {
@@ -277,8 +277,8 @@ func (c *checker) rangeStmt(n *ast.RangeStmt) {
 	}
 }
 
-// coreTypes returns the underlying types that a value of type t can have: one,
-// or the ones of a type parameter's constraint.
+// coreTypes returns the underlying types that a value of type t can have: those of the constraint if
+// t is a type parameter, and otherwise one.
 func coreTypes(t types.Type) []types.Type {
 	if t == nil {
 		return nil

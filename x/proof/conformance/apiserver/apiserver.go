@@ -24,8 +24,8 @@ import (
 
 // flags lists the flags that differ from the defaults.
 var flags = []string{
-	// ServiceAccount refuses every pod of a namespace without a service account named default, and
-	// the controller that would create one does not run here.
+	// The admission plugin ServiceAccount refuses every pod of a namespace without a service
+	// account named default, and the controller that would create that account does not run here.
 	"--disable-admission-plugins=ServiceAccount",
 }
 
@@ -148,8 +148,8 @@ func (s *Server) Start(t testing.TB) {
 	s.listens(host.Host)
 }
 
-// Stop stops the server. It closes the connections of its clients, since the server would wait
-// for their watches.
+// Stop stops the server. It also closes the clients' connections, since the server would otherwise
+// wait for their watches.
 func (s *Server) Stop() {
 	s.listens("")
 	if s.running.TearDownFn != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOlder runs the tests that need the controllers of an older release: divergences that the
-// newest release no longer has, and gates that it has removed.
+// TestOlder runs the tests that need the controllers of an older release. They are about
+// divergences that the newest release no longer has, and about gates that it has removed.
 func TestOlder(t *testing.T) {
 	for pkg, tests := range map[string]string{".": "^TestDivergences$", "./gates": ".", "./e2e": "^TestOldServer$"} {
 		t.Run(pkg, func(t *testing.T) {

@@ -39,8 +39,8 @@ func (s shape) parse(t testing.TB) *script.Script {
 	return parsed
 }
 
-// TestRequests: in virtual time, ours needs no more requests of any kind than the controllers of
-// Kubernetes, and fewer if the events about the pods of a round are merged.
+// TestRequests: in virtual time, our controllers need no more requests of any kind than the
+// controllers of Kubernetes, and fewer if the events about the pods of a round are merged.
 func TestRequests(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.name, func(t *testing.T) {

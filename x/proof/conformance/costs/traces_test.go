@@ -32,9 +32,9 @@ var (
 	traceSeed   = flag.Uint64("seed", 1, "seed of what users and pods do in TestTraces")
 )
 
-// TestTraces checks logs of what the controllers of Kubernetes, and ours, do on a real API server
+// TestTraces checks logs of a real API server with the controllers of Kubernetes, and with ours,
 // while pods fail and are deleted, and users suspend, scale and delete jobs. Package x/trace must
-// find nothing in them and, with -plant, each bug that is planted into them.
+// find nothing in these logs and, with -plant, each bug that is planted into them.
 func TestTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

@@ -25,7 +25,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// badJob is a job that no server of today would accept, but that an older one may have stored.
+// badJob is a job that no server of today would accept, but that an older server may have stored.
 type badJob struct {
 	change func(*batchv1.Job)
 	// reported is the reason of the event that warns of the job; empty if the job can be served

@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// testBurst: many concurrent jobs, and one with many indexes, as many as the flags ask for. It runs
-// alone: its pods would delay the kubelet's work on the pods of other tests.
+// testBurst runs many concurrent jobs, and one job with many indexes, as many as the flags ask for.
+// It runs alone: its pods would delay the kubelet's work on the pods of other tests.
 func testBurst(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var requests atomic.Int32

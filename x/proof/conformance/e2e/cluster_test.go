@@ -276,8 +276,8 @@ func (p *place) pods(selector string) []corev1.Pod {
 	return list.Items
 }
 
-// until repeats a look until it returns true. Each look is a request, so it cannot miss a lasting
-// state.
+// until calls look until it returns true. Each look is a request, so until cannot miss a state that
+// lasts.
 func (p *place) until(what string, look func() bool) {
 	p.Helper()
 	deadline := time.Now().Add(patience)

@@ -67,8 +67,8 @@ var shapes = map[string]shape{
 	}, until: isComplete},
 }
 
-// testColumns: kubectl get and kubectl describe show the same whether the built-in controllers run
-// a job, a CronJob and their pods, or ours.
+// testColumns: kubectl get and kubectl describe show a job, a CronJob and their pods in the same
+// way whether the built-in controllers run them, or ours.
 func testColumns(t *testing.T, c *cluster) {
 	theirPlace := c.newPlace(t)
 	startTheirs(theirPlace)
@@ -223,7 +223,7 @@ var different = []struct {
 }
 
 // plain replaces the parts of a text that differ from run to run. It sorts the events, since the
-// order of those within a second is random.
+// order of events within a second is random.
 func (p *place) plain(text string) string {
 	text = strings.ReplaceAll(text, p.namespace, "NAMESPACE")
 	for _, d := range different {

@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// TestGangs: the rights for gangs, on a server of its own, since feature gates are set for the
-// whole process.
+// TestGangs tests the rights for gangs. It has a server of its own, since feature gates are set for
+// the whole process.
 func TestGangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

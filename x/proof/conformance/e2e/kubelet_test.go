@@ -51,8 +51,8 @@ type kubelet struct {
 	plan   map[types.UID]string // how a pod ends
 	exited map[types.UID]int32  // how the process of a pod has exited
 
-	// node is a folder with the programs of all images, and with a folder for each namespace that
-	// holds a folder for each claim.
+	// node is a folder. It has the programs of all images, and a folder for each namespace, which
+	// has a folder for each claim.
 	node string
 }
 

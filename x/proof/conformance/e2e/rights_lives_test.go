@@ -129,8 +129,8 @@ func liveOfTTL(p *place, r *process) {
 	})
 }
 
-// liveOfCronJobs: a CronJob starts a missed run, meets a job that it has not started and one that
-// is gone, and deletes a job that exceeds its history limit.
+// liveOfCronJobs: a CronJob starts a missed run, finds a job that it has not started, finds that
+// another job is gone, and deletes a job that exceeds its history limit.
 func liveOfCronJobs(p *place, r *process) {
 	c := p.createMissed("cron", 0, nil)
 	stranger := jobOf("stranger", "", func(s *batchv1.JobSpec) { s.Suspend = pointTo(true) })

@@ -160,8 +160,8 @@ func (r *process) named(ctx context.Context, missing right) bool {
 // user returns the name of the user with the rights of this test.
 func (p *place) user() string { return "user-of-" + p.namespace }
 
-// give gives the user of a place these rights and no others: for leases in the namespace, for the
-// rest in all namespaces.
+// give gives the user of a place these rights and no others. The rights to leases hold in the
+// namespace, all others in all namespaces.
 func (p *place) give(rights []right) {
 	p.Helper()
 	var here, everywhere []rbacv1.PolicyRule
@@ -236,8 +236,8 @@ func as(user string) middleware {
 	}
 }
 
-// withoutStreams is a server that refuses to stream lists, as servers of 1.33 and before 1.32 do by
-// default. With streamed lists, the right to list is not needed.
+// withoutStreams is a server that refuses to stream lists, as servers of 1.33, and those before
+// 1.32, do by default. With streamed lists, the right to list is not needed.
 func withoutStreams(r *http.Request, server http.RoundTripper) (*http.Response, error) {
 	if isWatch(r) && r.URL.Query().Get("sendInitialEvents") == "true" {
 		return answer(r, http.StatusUnprocessableEntity, "Invalid"), nil

@@ -94,7 +94,7 @@ type season struct {
 	Film     batchv1.JobSpec `json:"film"`
 }
 
-// testScope: a kind without a namespace starts objects of another such kind, whose pods have a
+// testScope: objects of a cluster-scoped kind start objects of another such kind, whose pods have a
 // namespace.
 func testScope(t *testing.T, c *cluster) {
 	p := c.newPlace(t)

@@ -87,8 +87,8 @@ func (p *place) createCronJob(name string) *batchv1.CronJob {
 	return out
 }
 
-// claimRun creates a job that claims to be a run of the CronJob, and, if ended, to have ended years
-// from now.
+// claimRun creates a job that claims to be a run of the CronJob. If ended is set, the job also
+// claims to have ended years from now.
 func (p *place) claimRun(of *batchv1.CronJob, run time.Time, ended bool) {
 	p.Helper()
 	j := jobOf(fmt.Sprintf("%s-%d", of.Name, run.Unix()/60), "r", nil)

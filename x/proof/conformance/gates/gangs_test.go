@@ -289,8 +289,8 @@ func playTheirs(t *testing.T, w *world) string {
 	return show(t, client, found, events)
 }
 
-// events are the events of our controller, except those about a snapshot without a plan: the real
-// controller only returns an error then.
+// events are the events of our controller. They leave out the events about a snapshot without a
+// plan: there the real controller only returns an error.
 type events []string
 
 func (e *events) Event(_ runtime.Object, _, reason, message string) {

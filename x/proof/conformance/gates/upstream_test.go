@@ -27,10 +27,10 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
-// upstream holds the claims of those integration tests of Kubernetes that switch gates, as scripts
-// of our own. Step "see" is what the job must show on both sides. Step "gate" switches a gate and
+// upstream holds the claims of the integration tests of Kubernetes that switch gates, as scripts of
+// our own. Step "see" names what the job must show on both sides. Step "gate" switches a gate and
 // restarts the controllers. Step "resources" changes the resources in the pod template. Step
-// "groups" is the number of pods that are scheduled as part of a group.
+// "groups" names the number of pods that are scheduled as part of a group.
 var upstream = []struct {
 	// name is the name of the test in Kubernetes, and about describes the case.
 	name, about string

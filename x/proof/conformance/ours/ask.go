@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// Ask makes one more round of a CronJob. Its snapshot asks for more than the controller's own:
-// triggers or backfills.
+// Ask makes one more round of a CronJob. Unlike the controller's own snapshots, its snapshot asks
+// for triggers or backfills.
 func Ask(
 	ctx context.Context,
 	client kubernetes.Interface,

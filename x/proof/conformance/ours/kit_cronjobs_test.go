@@ -22,7 +22,8 @@ import (
 )
 
 // TestCronJobBackend plays random lives of CronJobs behind the registry of Kubernetes, with the
-// backend that users get: in a program that reads its own writes, and in one behind a watch.
+// backend that users get: once in a program that reads its own writes, and once in a program behind
+// a watch.
 func TestCronJobBackend(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		cronjobtest.TestBackend(t, func(env *cronjobtest.Env) cronjobtest.Subject {

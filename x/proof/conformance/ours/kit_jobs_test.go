@@ -26,7 +26,8 @@ import (
 )
 
 // TestJobBackend plays random lives of jobs behind the registry of Kubernetes, with the backend
-// that users get: in a program that reads its own writes, and in one behind a watch.
+// that users get: once in a program that reads its own writes, and once in a program behind a
+// watch.
 func TestJobBackend(t *testing.T) {
 	test := jobtest.Test{Specs: rapid.Map(jobtest.Specs(), complete)}
 	t.Run("live", func(t *testing.T) {

@@ -28,9 +28,9 @@ type Options struct {
 	Stale bool
 	// MergeEvents merges the events about the pods of a round.
 	MergeEvents bool
-	// LiveReads lets rounds of CronJobs read from the server what the real controller also reads
-	// there, not from its caches: the jobs that Replace deletes, and those that Forbid still waits
-	// for (C5, C12).
+	// LiveReads lets rounds of CronJobs read from the server, instead of their caches, what the
+	// real controller also reads there: the jobs that Replace deletes, and those for which Forbid
+	// still waits (C5, C12).
 	LiveReads bool
 	// Release is the release that Job and CronJob imitate, and the server's release.
 	Release  release.Release

@@ -1,6 +1,6 @@
 // Package probe records the behaviour of an API server. A probe is a short script of requests, such
-// as the job, CronJob and TTL controllers, a kubelet or a user send. Its answer is a text of
-// everything that they could see: results, errors, and what a watch delivers.
+// as those of the job, CronJob and TTL controllers, a kubelet or a user. Its answer is a text of
+// everything that these clients could see: results, errors, and what a watch delivers.
 //
 // The answers of a real kube-apiserver are in testdata/answers.txt, and one test checks that they
 // are up to date. Another test compares the answers of this module's fake API server with them,

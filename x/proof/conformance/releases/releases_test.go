@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestNewestPatches: the go.mod of each minor release names the patch that is meant if only the
-// minor release is given.
+// TestNewestPatches: if a run names only a minor release, it means the patch that the go.mod of
+// this minor release names.
 func TestNewestPatches(t *testing.T) {
 	for _, r := range release.All() {
 		file := Named("..", r) + ".mod"

@@ -30,9 +30,9 @@ func decodeCronJob(o *batchv1.CronJob) cronjob.CronJob {
 // cronPlanner keeps its buffers from round to round.
 var cronPlanner cronjob.Planner
 
-// playOursCron plays one round of the library's planner, as an adapter to Kubernetes does. It
-// includes the rounds that are requested immediately, and the one that follows when an active job
-// was found gone.
+// playOursCron plays one round of the library's planner, as an adapter to Kubernetes does. It also
+// plays the rounds that are requested immediately, and the round after an active job was found
+// gone.
 func playOursCron(s *CronSnapshot) (r Result) {
 	decoded := decodeCronJob(s.CronJob)
 	snapshot := cronjob.Snapshot{

@@ -38,8 +38,9 @@ func (r *Result) lines() []string {
 	return out
 }
 
-// Difference holds the lines that only one of the results has, or that they have in another order:
-// lines with - are theirs, lines with + are ours. It is empty for equal results.
+// Difference holds the lines that only one of the results has or, if only the order differs, the
+// lines in another order. Lines with - are theirs, lines with + are ours. It is empty for equal
+// results.
 type Difference []string
 
 func compare(theirs, ours *Result) Difference {

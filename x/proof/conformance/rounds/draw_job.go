@@ -69,8 +69,8 @@ func drawJob(seed uint64, number int) *Snapshot {
 	return s
 }
 
-// spread gives each pod of a crowd its own index, in the order of their creation or
-// in the opposite one.
+// spread gives each pod of a crowd its own index, in the order of the pods' creation or in the
+// opposite order.
 func spread(s *Snapshot, forward bool) {
 	for i, p := range s.Pods {
 		if _, ok := p.Annotations[batchv1.JobCompletionIndexAnnotation]; ok {
@@ -136,8 +136,7 @@ func (d *draw) status(s *Snapshot) {
 	d.jobConditions(s)
 }
 
-// seen returns the numbers of active, ready and terminating pods, most often the
-// right ones.
+// seen returns the numbers of active, ready and terminating pods, most often the right numbers.
 func (d *draw) seen(s *Snapshot) (active int32, ready, terminating *int32) {
 	var r, t int32
 	for _, p := range s.Pods {

@@ -101,8 +101,8 @@ func playOurs(s *Snapshot) (r Result) {
 	return r
 }
 
-// addedBy returns what our metrics add to the counters. The real controller's round does not begin
-// for a job of another controller.
+// addedBy returns what our metrics add to the counters. For a job of another controller that is
+// nothing: the round of the real controller does not begin.
 func addedBy(m *job.Metrics) series.Counts {
 	if m.Action == "" || m.External {
 		return nil

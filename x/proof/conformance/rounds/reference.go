@@ -113,8 +113,8 @@ func recall(round *job.Round) (r remembered) {
 }
 
 // pods is a cache of pods with the methods that the controllers use: from 1.34 on the index by
-// owner, before that all pods of the namespace and pods by name. It lists pods in the order of the
-// snapshot; the order of a real cache is random.
+// owner, and before 1.34 the lists of all pods of the namespace and of pods by name. It lists pods
+// in the order of the snapshot; the order of a real cache is random.
 type pods struct {
 	cache.Indexer
 	all     []*corev1.Pod

@@ -50,8 +50,8 @@ type Memory struct {
 // Faults holds the failing answers of the server: an error, "gone", "invalid" or
 // "closing".
 type Faults struct {
-	// Job is the answer to a read of the job; "deleted" means that the job is being deleted by now,
-	// "replaced" that it has another UID.
+	// Job is the answer to a read of the job. "deleted" means that the job is being deleted by now,
+	// and "replaced" that the job has another UID.
 	Job string
 	// Patch and Delete are the answers by the pod's name.
 	Patch, Delete map[string]string
@@ -66,8 +66,8 @@ type Faults struct {
 
 // Result is the result of a controller's round.
 type Result struct {
-	// Writes are all attempted writes, with their answers. Those between two writes of the status
-	// are sorted, since their order is random.
+	// Writes are all attempted writes, with their answers. The writes between two writes of the
+	// status are sorted, since their order is random.
 	Writes []string
 	// Requeue is the delay until the next round, or empty.
 	Requeue string

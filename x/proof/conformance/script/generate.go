@@ -115,8 +115,8 @@ func CronJobs() *rapid.Generator[*Script] {
 }
 
 // keepJobs makes a script keep the finished jobs if its controllers do not see the CronJob's
-// status: otherwise the real controller, unlike ours, repeatedly starts a run whose job is gone and
-// whose record it does not see.
+// status. Otherwise the job of a run can be gone while the controllers do not see that the run is
+// recorded. The real controller, unlike ours, then starts the run again and again.
 func keepJobs(s *Script) {
 	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold cronjobs" }) {
 		return

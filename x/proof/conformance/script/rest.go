@@ -6,9 +6,9 @@ import (
 )
 
 // rest detects controllers that never come to rest: they write again and again, and virtual time
-// hardly moves. An example is a CronJob that keeps no finished job and cannot write its status: it
-// deletes the job of a run, which finishes immediately, and then believes that the run has not
-// started.
+// hardly moves. An example is a CronJob that keeps no finished job and cannot write its status. The
+// controller deletes the job of a run, which finishes immediately, and then believes that the run
+// has not started.
 type rest struct {
 	mu     sync.Mutex
 	at     time.Time

@@ -131,8 +131,8 @@ func recreate(w *World, script *Script, _ Step) error {
 	return w.createJob(script.Job)
 }
 
-// stray creates a pod that the job has not requested. The arguments choose whether it has the job's
-// labels, the finalizer or an index, its owner, and its namespace.
+// stray creates a pod that the job has not requested. The arguments choose its owner and its
+// namespace, and whether it has the job's labels, the finalizer or an index.
 func stray(w *World, script *Script, s Step) error {
 	j := server.Get[*batchv1.Job](w.Server, Namespace, "j")
 	if j == nil {

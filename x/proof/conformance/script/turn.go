@@ -39,7 +39,7 @@ func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
 		Step{Op: "wait", Args: []string{"1h0m0s"}})
 }
 
-// withOutage stops the controllers of some scripts for hours, in which more runs are missed than
+// withOutage stops the controllers of some scripts for hours, so that more runs are missed than
 // Kubernetes counts.
 func withOutage(t *rapid.T, steps []Step) []Step {
 	if rapid.IntRange(0, 15).Draw(t, "outage") < 14 {

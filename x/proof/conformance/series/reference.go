@@ -10,9 +10,9 @@ import (
 	jobmetrics "k8s.io/kubernetes/pkg/controller/job/metrics"
 )
 
-// reference holds the counters of the real controllers, by name. Two are left out: the duration of
-// rounds, whose count is the number of rounds, and the rounds that a stale cache has postponed,
-// whose number is random.
+// reference holds the counters of the real controllers, by name. Two are left out. One is the
+// duration of rounds, whose count is only the number of rounds. The other is the number of rounds
+// that a stale cache has postponed, which is random.
 var reference = map[string]prometheus.Collector{}
 
 func init() {

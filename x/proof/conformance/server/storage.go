@@ -110,7 +110,7 @@ func (m memory) put(key string, data []byte, kind watch.EventType) {
 }
 
 // rank returns the fraction of a second that is added to a pod's creation time, so that times
-// within one second differ: by the pod's index, and then by the number in its name.
+// within one second differ. It orders pods by their index, and then by the number in their name.
 func rank(pod *corev1.Pod) time.Duration {
 	index, _ := strconv.Atoi(pod.Annotations["batch.kubernetes.io/job-completion-index"])
 	number, _ := strconv.Atoi(strings.TrimPrefix(pod.Name, base(pod.GenerateName)))

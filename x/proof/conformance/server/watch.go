@@ -97,8 +97,8 @@ func (w *watcher) deliver(c *change) bool {
 	return w.pause(time.Microsecond)
 }
 
-// pause waits, and returns false as soon as the watch ends: virtual time stands still once a script
-// is over, so a sleeping watcher would never end.
+// pause waits, and returns false as soon as the watch ends. Virtual time stands still once a script
+// is over, so a watcher that only slept would never end.
 func (w *watcher) pause(d time.Duration) bool {
 	select {
 	case <-w.stop:

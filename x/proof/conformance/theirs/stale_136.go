@@ -8,7 +8,7 @@ import (
 )
 
 // setStale switches the gate that keeps the controller from acting on caches older than its own
-// writes. A gate that was set once no longer follows the emulation of an older release.
+// writes. Once a gate was set, it no longer follows the emulation of an older release.
 func setStale(stale bool) {
 	if gate := features.StaleControllerConsistencyJob; utilfeature.DefaultFeatureGate.Enabled(gate) == stale {
 		must(utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(gate): !stale}))

@@ -83,7 +83,7 @@ func setRelease(t *testing.T) {
 	}
 }
 
-// ownRules keep the counts correct, which no API server does: see jobstatus.CheckTransition.
+// ownRules keep the counts correct, which no API server guarantees: see jobstatus.CheckTransition.
 var ownRules = []*regexp.Regexp{
 	regexp.MustCompile(`^\S+ must rise from`),
 	regexp.MustCompile(`^\S+ must not move here`),
@@ -164,9 +164,9 @@ func difference(theirs, ours []refusal, own []*regexp.Regexp) string {
 	return ""
 }
 
-// isSeenElsewhere reports whether ours refuses the same under another field: when the failedIndexes
-// of a failed job change, the API server looks for FailureTarget again, and ours refuses the change
-// itself.
+// isSeenElsewhere reports whether ours refuses the same status under another field. When the
+// failedIndexes of a failed job change, the API server misses FailureTarget again, and ours refuses
+// the change itself.
 func isSeenElsewhere(r refusal, ours []refusal) bool {
 	return strings.Contains(r.rule, "Failed=True condition without the FailureTarget") &&
 		slices.Contains(ours, refusal{"status.failedIndexes", "must not change after the end"})

@@ -47,7 +47,8 @@ func (g *generator) update() (old, next, state object) {
 
 func clone(o object) object { return specgen.Decode[object](o) }
 
-// changeSpec changes a random field: of the template, or of the spec, to its value in another spec.
+// changeSpec changes a random field: a field of the template, or a field of the spec, which gets
+// its value from another spec.
 func (g *generator) changeSpec(o object) {
 	if g.in100(50) {
 		template := object(o["template"].(map[string]any))

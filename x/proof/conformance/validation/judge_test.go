@@ -188,8 +188,8 @@ func theirJudgement(o object) []refusal {
 		return slices.DeleteFunc(theirCronJob(o.JSON()), isOther)
 	}
 
-	// A server adds labels with the name to the template. A job without labels gets those of the
-	// template.
+	// A server adds labels with the job's name to the template. A job without labels gets the
+	// labels of the template.
 	var all []refusal
 	name, _ := meta["name"].(string)
 	for _, r := range slices.DeleteFunc(theirJob(o.JSON()), isOther) {

@@ -43,7 +43,8 @@ func ourUpdate(old, next []byte) []refusal {
 	return ourRefusals(err)
 }
 
-// defaults sets the defaults as a server does: without its gate, podReplacementPolicy has none.
+// defaults sets the defaults as a server does: without its gate, podReplacementPolicy has no
+// default.
 func defaults(s *job.Spec) {
 	policy := s.PodReplacementPolicy
 	job.Default(s)

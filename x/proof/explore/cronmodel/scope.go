@@ -54,8 +54,8 @@ type Budget struct {
 	// before.
 	Delays uint8
 	// Deletes are users' deletions of jobs that the status has recorded. A controller that sees its
-	// objects late has seen the job before: otherwise it would get no event of the deletion. Taken
-	// are jobs of other owners that take the name of the next run.
+	// objects late has seen the job before: otherwise the deletion would cause no event. Taken are
+	// jobs of other owners that have the name of the next run.
 	Deletes, Taken uint8
 	// Edits, Triggers and Backfills are what users ask for.
 	Edits, Triggers, Backfills uint8

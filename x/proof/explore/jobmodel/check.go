@@ -96,8 +96,8 @@ func lifeOf(p *pod, uid job.UID) jobcheck.Life {
 	return l
 }
 
-// overlapping names the invariants that hold while two controllers overlap (F9): pods are counted
-// once, and an API server refuses the other conflicting writes.
+// overlapping names the invariants that hold while two controllers overlap (F9). Pods are counted
+// once, and an API server refuses the other writes that conflict.
 var overlapping = []string{"JI1", "JI2", "JI4", "JI14", "JI15", "JI17", "JI20"}
 
 // first returns the first violation of an invariant that holds in the scope.
@@ -129,7 +129,7 @@ func (k *checker) create(w *worker, s *state, write writeStep) error {
 	return w.first(st.Create(&c, jobcheck.Active(st.Pods)+1))
 }
 
-// status checks a status that is to be written, with the uncounted lists that the pods are in.
+// status checks a status that is to be written, with the uncounted list that each pod is in.
 func (k *checker) status(w *worker, s *state, id statusID, in [maxPods]listed) []jobcheck.Violation {
 	st := k.state(w, s)
 	var lists job.UncountedTerminatedPods

@@ -8,7 +8,7 @@ import (
 )
 
 // groups holds the workload and the pod group of the job: 0 for none, or the size of the gang plus
-// 1. Their names follow from the job's, so there is at most one of each.
+// 1. Their names follow from the name of the job, so there is at most one of each.
 type groups struct{ workload, group uint8 }
 
 // The names of a workload, its template and a pod group.

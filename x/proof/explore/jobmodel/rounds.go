@@ -17,10 +17,10 @@ import (
 )
 
 // A round depends only on the view that it starts from and on the outcomes of its writes. So each
-// is planned once, and many states share it: a roundID identifies a view and the outcomes so far.
-// The executor carries the plan out on a backend where all writes succeed, which yields all rounds
-// up to the end. If a write has another outcome, the plan is made again, and carried out on a
-// backend that answers with the outcomes so far, including that one.
+// round is planned once, and many states share it: a roundID identifies a view and the outcomes so
+// far. The executor carries the plan out on a backend where all writes succeed, which yields all
+// rounds up to the end. If a write has another outcome, the plan is made again. It is carried out
+// on a backend that answers with the outcomes so far and with this outcome.
 
 // roundID is the number of a round under way; 0 is none.
 type roundID uint32
@@ -80,7 +80,7 @@ type writeStep struct {
 	// workload, creates and size describe a write to the workload or the pod group.
 	workload, creates bool
 	size              uint8
-	// status and listed are a status to write, and the uncounted list that each pod of the view is
+	// status is a status to write, and listed holds the uncounted list that each pod of the view is
 	// in.
 	status statusID
 	listed [maxTokens]listed
@@ -201,8 +201,8 @@ func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	return r.addAll(round{begun: b, from: from}, known, p.writes, &end)
 }
 
-// addAll adds a round before each write, and one for the end. All but the first of them are reached
-// by success.
+// addAll adds a round for each write that is left, and a round for the end. Each of them but the
+// first follows when the write of the one before succeeds.
 func (r *rounds) addAll(next round, known []outcome, writes []writeStep, end *ending) (first roundID) {
 	if len(known) > 0 {
 		next.by = known[len(known)-1]

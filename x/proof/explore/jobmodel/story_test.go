@@ -11,7 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// goal is a model in which a step counts as broken if reached accepts the state to which it leads.
+// goal is a model in which a step counts as broken if the function reached accepts the state after
+// it.
 type goal struct {
 	*Model
 	reached func(*Model, *state) bool

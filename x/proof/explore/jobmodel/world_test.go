@@ -17,9 +17,9 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// TestModelIsTheWorld takes random steps through the model and makes the same happen in a
-// world.Job, by the commands of the story of these steps. Whenever no round is under way, pods,
-// status, expectations and the time of the next round must be the same.
+// TestModelIsTheWorld takes random steps through the model, writes them as a story, and plays the
+// commands of the story in a world.Job. Whenever no round is under way, both must have the same
+// pods, status, expectations and time of the next round.
 func TestModelIsTheWorld(t *testing.T) {
 	const ways, length = 40, 60
 	rounds := 0

@@ -317,7 +317,7 @@ func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
 }
 
 // setStatus changes the status, and notes who has written it: by is the number of a controller, or
-// -1 for a delayed write: no controller knows that it has taken effect.
+// -1 for a delayed write, since no controller knows that such a write has taken effect.
 func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed) []jobcheck.Violation {
 	found := w.check.status(w, s, id, lists)
 	s.status = id

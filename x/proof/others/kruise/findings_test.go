@@ -32,7 +32,7 @@ func init() {
 	time.Local = time.UTC // each test begins at midnight
 }
 
-// fixture is their controller, as their Add makes it, on a fake client.
+// fixture is OpenKruise's controller, as its Add function makes it, on a fake client.
 type fixture struct {
 	controller.Controller
 	client  client.Client

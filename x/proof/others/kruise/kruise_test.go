@@ -85,8 +85,8 @@ var subject = blackbox.Cron{Program: blackbox.Program{
 	Active: blackbox.ActiveUIDs,
 }
 
-// owner indexes Jobs by the name of the AdvancedCronJob that controls them. Their own index can be
-// registered only once in a process.
+// owner indexes Jobs by the name of the AdvancedCronJob that controls them. OpenKruise's own index
+// can be registered only once in a process.
 func owner(o client.Object) []string {
 	ref := metav1.GetControllerOf(o)
 	if ref == nil || ref.APIVersion != v1alpha1.GroupVersion.String() || ref.Kind != "AdvancedCronJob" {

@@ -21,9 +21,9 @@ import (
 )
 
 // BenchmarkReconcile measures how many times a second the kit calls a reconciler that does almost
-// nothing: each second of its life it reads its CronJob from the cache of a manager and writes the
-// status, and the change comes back through the watch. Each iteration is a life of hours, beginning
-// with the start of the manager.
+// nothing. In each second of a life, the reconciler reads its CronJob from the cache of a manager
+// and writes the status, and the change comes back through the watch. Each iteration is a life of
+// hours, beginning with the start of the manager.
 func BenchmarkReconcile(b *testing.B) {
 	var reconciles atomic.Int64
 

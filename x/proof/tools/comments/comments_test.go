@@ -212,8 +212,8 @@ var (
 	unused  = regexp.MustCompile(`(?m)^(#.*|.*declared and not used: .*)\n`)
 )
 
-// source returns a file that compiles if the code does. It takes paths from imports, which may be
-// those of other folders.
+// source returns a file that compiles if the code in the comment does. It looks up the paths of
+// packages in imports, which may be the imports of other folders.
 func (p pkg) source(imports map[string]string) (string, error) {
 	body := leftOut.ReplaceAllString(p.code, "") + "panic(0)\n}\n"
 	free, err := unresolved("func _() error {\n" + body)

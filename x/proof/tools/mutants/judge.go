@@ -186,7 +186,7 @@ const unmeasured = 5 * time.Minute
 // meet runs the tests against a mutant until one notices it. All tests run with few random cases.
 // If none notices the mutant, the tests that draw cases run again with as many cases as in "go
 // test", from another seed. This second pass is omitted for a mutant that is listed as equivalent.
-// A quick run leaves out the second pass, and such mutants altogether.
+// A quick run omits the second pass for all mutants, and does not try listed mutants at all.
 func (m *mutant) meet(o options, tests []*test, id int) {
 	if m.listed && o.quick {
 		return
@@ -216,8 +216,8 @@ func (m *mutant) try(tests []*test, c conditions) {
 	}
 }
 
-// portion returns how many of the next tests one process runs, and their time. Quick tests, which
-// kill most mutants, run many at a time, slow ones few.
+// portion returns how many of the next tests one process runs, and their time. One process runs
+// many quick tests, which kill most mutants, but only few slow ones.
 func portion(tests []*test) (n int, took time.Duration) {
 	for n < len(tests) {
 		if n > 0 && took+tests[n].took > 500*time.Millisecond {

@@ -84,8 +84,8 @@ func number(all []*mutant) {
 	}
 }
 
-// sample chooses random mutants of a package, as many of each operator as it can, and keeps their
-// order.
+// sample chooses random mutants of a package. It takes the operators in turn, and keeps the order
+// of the mutants.
 func sample(all []*mutant, o options) []*mutant {
 	var out []*mutant
 	for _, m := range all {

@@ -167,8 +167,8 @@ func TestStaleEquivalents(t *testing.T) {
 	}
 }
 
-// The code that the list names is in the tree. The command itself also checks that it is a mutant,
-// for which it needs all types.
+// The code that the list names is in the tree. The command itself also checks that the code is a
+// mutant; for that it needs all types.
 func TestEquivalentsNameCode(t *testing.T) {
 	known, err := readEquivalents("equivalents.txt")
 	must.OK(t, err)

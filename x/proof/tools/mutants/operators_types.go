@@ -50,8 +50,8 @@ func (w *walker) isBuiltin(n *ast.CallExpr, name string) bool {
 	return builtin
 }
 
-// timeBoundary turns "a is before b" into "a is not after b", and the other way round: the result
-// differs when the times are equal.
+// timeBoundary turns "a is before b" into "a is not after b", and "a is after b" into "a is not
+// before b". The result differs when the times are equal.
 func (w *walker) timeBoundary(n *ast.CallExpr) {
 	method, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok || len(n.Args) != 1 {

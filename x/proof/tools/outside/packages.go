@@ -60,9 +60,9 @@ func (o *outside) importable(m *publish.Module) (found []string, err error) {
 	return found, err
 }
 
-// alone imports a package with nothing pinned, and then once for each go.mod file of its module,
-// with the libraries of Kubernetes that it uses pinned to that file's versions. It returns the
-// number of importers.
+// alone imports a package once with nothing pinned, and once for each go.mod file of its module.
+// For such a file, the libraries of Kubernetes that the package uses are pinned to the versions in
+// it. alone returns the number of importers.
 func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error) {
 	dir, err := o.importer(pkg, "free", "", nil)
 	if err != nil {

@@ -142,7 +142,7 @@ in Kubernetes 1.31: 0 to create, 2 to delete, then FailureTarget: BackoffLimitEx
 `)
 }
 
-// operator builds a cron controller for two kinds of its own, which needs a server to run.
+// operator builds a cron controller for two kinds of its own. To run it would need a server.
 func (o *outside) operator() error {
 	adapter, err := o.module("x/kubernetes")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package publish makes a release from a working tree: the modules that users can require. Their
-// go.mod files have no replace directives, and require the version of the release of the
-// repository's other modules.
+// Package publish makes a release from a working tree. A release is the modules that users can
+// require. Their go.mod files have no replace directives, and require the repository's other
+// modules in the version of the release.
 package publish
 
 import (
@@ -47,9 +47,9 @@ func (m *Module) Tag() string {
 // atV0 are the modules that stay at v0, since their APIs have types of k8s.io v0.
 var atV0 = []string{"x/blackbox", "x/kubernetes"}
 
-// VersionOf returns the version of a folder's module that belongs to a version of the root. Modules
-// that stay at v0 have had the root's versions before v1, so they go on from v0.100: v0.102.3
-// belongs to v1.2.3.
+// VersionOf returns the version of a folder's module that belongs to a version of the root. Before
+// v1, modules that stay at v0 have the root's versions. So from v1 on they continue with v0.100:
+// v0.102.3 belongs to v1.2.3.
 func VersionOf(dir, version string) string {
 	within := func(module string) bool { return strings.HasPrefix(dir+"/", module+"/") }
 	minor, isV1 := strings.CutPrefix(version, "v1.")
@@ -61,7 +61,7 @@ func VersionOf(dir, version string) string {
 	return fmt.Sprintf("v0.%d.%s", 100+n, patch)
 }
 
-// Tree reads the working tree in a folder. It returns its published modules, as they are in a
+// Tree reads the working tree in a folder. It returns its modules as they are published with a
 // version of the root, each after those that it requires.
 func Tree(root, version string) ([]*Module, error) {
 	names, err := Files(root)
@@ -85,7 +85,7 @@ func Tree(root, version string) ([]*Module, error) {
 	return sorted, nil
 }
 
-// Files returns the files of a tree that belong to the repository, also those that are not yet
+// Files returns the files of a tree that belong to the repository, including files that are not yet
 // added to it.
 func Files(root string) ([]string, error) {
 	out, err := exec.Command("git", "-C", root, "-c", "safe.directory=*",
@@ -112,8 +112,8 @@ type file struct {
 	data []byte // if not nil, the content, instead of the file's on the disk
 }
 
-// isPublished reports whether others can require the module in a folder. Examples are copied,
-// and proofs run in the repository.
+// isPublished reports whether others can require the module in a folder. They cannot require
+// examples, which are copied, and proofs, which run in the repository.
 func isPublished(dir string) bool {
 	return !strings.HasPrefix(dir+"/", "examples/") && !strings.HasPrefix(dir+"/", "x/proof/")
 }

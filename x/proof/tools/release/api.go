@@ -22,15 +22,15 @@ import (
 )
 
 // apiFile is the listing of the exported API of all published packages. A test keeps it up to date,
-// so each commit has the API at that commit.
+// so in each commit the listing has the API of that commit.
 const apiFile = "x/proof/tools/release/api.txt"
 
 // An api has the lines of each package, by its path below the root.
 type api map[string][]string
 
-// compare fails unless the listing matches the code, and the section mentions how it differs from
-// the listing at the last tag: each package that has something new, and each identifier that is
-// gone or changed.
+// compare fails unless the listing matches the code, and the section mentions how the listing
+// differs from the one at the last tag: each package that has something new, and each identifier
+// that is gone or changed.
 func (r release) compare(modules []*publish.Module, s section) error {
 	now, err := list(r.root, modules)
 	if err != nil {

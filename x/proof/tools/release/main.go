@@ -235,8 +235,8 @@ func (r release) index(name string) {
 	os.Setenv("GIT_INDEX_FILE", name)
 }
 
-// git runs git in the repository and returns what it prints. If git knows no name of the user, the
-// release has a neutral one.
+// git runs git in the repository and returns what it prints. If git has no name for the user, the
+// release gets a neutral name.
 func (r release) git(args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", r.root}, args...)...)
 	cmd.Env = append([]string{

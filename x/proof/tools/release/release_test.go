@@ -305,7 +305,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestModules: the modules that docs/compatibility.md keeps at v0 get such versions, and no others
+// TestModules: the modules that docs/compatibility.md keeps at v0 get versions of v0, and no others
 // do.
 func TestModules(t *testing.T) {
 	const root = "../../../.."

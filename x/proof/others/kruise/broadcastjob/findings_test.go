@@ -25,7 +25,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/others/kruise/plain"
 )
 
-// fixture is their controller with one BroadcastJob, which has a pod on each of its nodes.
+// fixture is OpenKruise's controller with one BroadcastJob, which has a pod on each of its nodes.
 type fixture struct {
 	controller.Controller
 	client client.Client

@@ -1,5 +1,5 @@
-// Spot asks what spot nodes save, and what they cost in time, where jobs ignore evictions and where
-// they do not.
+// Spot asks what spot nodes save, and what they cost in time: with jobs that ignore evictions, and
+// with jobs that do not.
 package main
 
 import (
