@@ -120,9 +120,9 @@ func countPlain(pods []Pod, short shortcuts) (n plain) {
 }
 
 // countPlainIndexed is countPlain for an Indexed job. It adds the indexes of active pods to the set
-// active. An active pod without an index of its own needs a closer look. The pods are read twice, in
-// blocks that stay in the processor's cache, because a loop that does everything is slower. The blocks
-// grow, so that little is read in vain if every pod needs a closer look.
+// active. An active pod without an index of its own needs a closer look. The pods are read twice,
+// in blocks that stay in the processor's cache, because a loop that does everything is slower. The
+// blocks grow, so that little is read in vain if every pod needs a closer look.
 func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexset.Set) (n plain) {
 	for block := 1; n.pods < len(pods); block = min(2*block, 256) {
 		rest := pods[n.pods:]

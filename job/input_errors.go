@@ -29,8 +29,8 @@ func (e *InputError) Error() string {
 // Unwrap returns Err.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// InputErrors returns the InputErrors that an error joins or wraps, in their order. Other errors are
-// left out.
+// InputErrors returns the InputErrors that an error joins or wraps, in their order. Other errors
+// are left out.
 func InputErrors(err error) (all []*InputError) {
 	switch e := err.(type) {
 	case *InputError:

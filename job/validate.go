@@ -25,9 +25,9 @@ const (
 	maxSuccessIndexesBytes = 64 * 1024
 )
 
-// Validate checks a spec after [Default] (J2). It reports all problems together:
-// the error joins an [*InputError] for each, with the path of its field: see [InputErrors]. Nil means
-// that the spec is valid.
+// Validate checks a spec after [Default] (J2). It reports all problems together: the error joins an
+// [*InputError] for each, with the path of its field: see [InputErrors]. Nil means that the spec is
+// valid.
 func Validate(s Spec) error { return problems.Join[InputError]("spec.", validate(&s)) }
 
 func validate(s *Spec) problems.List {

@@ -127,9 +127,10 @@ type killed struct {
 	kills, slow    int
 }
 
-// TestManyKills kills workers with SIGKILL, each at a random moment, and starts others in their place. All jobs end
-// as if nothing had happened: each index has succeeded once, none runs again after its success, and
-// none runs twice at the same time. Meanwhile each second of a schedule runs once or is reported as missed.
+// TestManyKills kills workers with SIGKILL, each at a random moment, and starts others in their
+// place. All jobs end as if nothing had happened: each index has succeeded once, none runs again
+// after its success, and none runs twice at the same time. Meanwhile each second of a schedule runs
+// once or is reported as missed.
 func TestManyKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -319,7 +320,8 @@ func (k *killed) checkSchedules() {
 				continue // the jobs of runs that were replaced are gone
 			}
 
-			// A run that Forbid holds back during the pause is later than the last run: it is missed.
+			// A run that Forbid holds back during the pause is later than the last run: it is
+			// missed.
 			missed, until := 0, c.Status.LastScheduleTime
 			for _, m := range list(t, func(m *Missed) []any { return []any{&m.Runs, asTime{&m.Latest}} },
 				"SELECT runs, latest FROM missed WHERE schedule = $1 ORDER BY latest", c.UID) {

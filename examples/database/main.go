@@ -1,5 +1,6 @@
-// Database is a service that keeps jobs in SQLite or PostgreSQL, and schedules that create jobs. Any number of its
-// processes plan both and run the pods of the jobs. A pod is a call of a function: add yours to functions.
+// Database is a service that keeps jobs in SQLite or PostgreSQL, and schedules that create jobs.
+// Any number of its processes plan both and run the pods of the jobs. A pod is a call of a
+// function: add yours to functions.
 //
 //	go run -C examples/database . state.db picture                # adds a job
 //	go run -C examples/database . -http localhost:8080 state.db   # works, and has a page with the schedules

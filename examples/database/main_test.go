@@ -122,7 +122,8 @@ func (w *world) finish(worker *Worker, uid job.UID) job.Status {
 
 func succeed(context.Context, string, job.Pod) (string, int32) { return "done", 0 }
 
-// TestPerIndex: a job with backoffLimitPerIndex ends, and its pods know how often their index has failed.
+// TestPerIndex: a job with backoffLimitPerIndex ends, and its pods know how often their index has
+// failed.
 func TestPerIndex(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)

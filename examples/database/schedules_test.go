@@ -59,7 +59,8 @@ func (w *world) view() View {
 	return views[0]
 }
 
-// TestSchedules: a schedule is created, edited, paused, triggered, backfilled and removed over HTTP.
+// TestSchedules: a schedule is created, edited, paused, triggered, backfilled and removed over
+// HTTP.
 func TestSchedules(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -157,7 +158,8 @@ func TestSchedules_RemovedDuringARun(t *testing.T) {
 	})
 }
 
-// TestSchedules_Overlap: a run that lasts longer than its interval runs beside the next one, is waited for, or is stopped.
+// TestSchedules_Overlap: a run that lasts longer than its interval runs beside the next one, is
+// waited for, or is stopped.
 func TestSchedules_Overlap(t *testing.T) {
 	for _, c := range []struct {
 		policy    cronjob.ConcurrencyPolicy
@@ -338,7 +340,8 @@ func TestSchedules_Page(t *testing.T) {
 	})
 }
 
-// TestSchedules_SameID: a trigger and a backfill with the same ID are two requests, whichever comes first.
+// TestSchedules_SameID: a trigger and a backfill with the same ID are two requests, whichever comes
+// first.
 func TestSchedules_SameID(t *testing.T) {
 	const trigger = "/schedules/tidy/trigger?id=x"
 	const backfill = "/schedules/tidy/backfill?id=x&after=2001-09-09T01:40:01Z&until=2001-09-09T01:40:21Z"
@@ -464,7 +467,8 @@ func TestSchedules_Log(t *testing.T) {
 	})
 }
 
-// TestSchedules_Forget: the number of compiled schedules has a limit, since some schedules are removed.
+// TestSchedules_Forget: the number of compiled schedules has a limit, since some schedules are
+// removed.
 func TestSchedules_Forget(t *testing.T) {
 	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
 	worker := w.worker("a", succeed)

@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// tick is one round of a schedule, and its cronjobapply.Backend. It is one transaction, which locks the
-// schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing
+// tick is one round of a schedule, and its cronjobapply.Backend. It is one transaction, which locks
+// the schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing
 // behind. So it needs neither lease nor version, and the runs that will not start get their rows in
 // table missed together with the status.
 type tick struct {
@@ -218,7 +218,8 @@ func (r *tick) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, 
 	return cronjobapply.Job{Reference: cronjob.Reference{UID: j.UID}, CreationTimestamp: r.now}, r.err
 }
 
-// Delete deletes a job of the history, or a replaced one. Its row is removed when its pods have stopped.
+// Delete deletes a job of the history, or a replaced one. Its row is removed when its pods have
+// stopped.
 func (r *tick) Delete(_ context.Context, d cronjob.Deletion) error {
 	if r.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", d.UID) == 0 && r.err == nil {
 		return cronjobapply.ErrGone

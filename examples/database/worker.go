@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Worker plans jobs and schedules, one at a time, and runs pods. Any number of workers, in any number of
-// processes, share a database.
+// Worker plans jobs and schedules, one at a time, and runs pods. Any number of workers, in any
+// number of processes, share a database.
 type Worker struct {
 	*Store
 	ID      string // unique for each start

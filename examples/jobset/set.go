@@ -31,7 +31,8 @@ type Set struct {
 type Status struct {
 	// Restarts is the number of the current attempt, from 0.
 	Restarts int
-	// Succeeded are the jobs that have succeeded in this attempt. They never run again, even if deleted.
+	// Succeeded are the jobs that have succeeded in this attempt. They never run again, even if
+	// deleted.
 	Succeeded []string
 	// Finished is Complete or Failed once the set has ended.
 	Finished job.ConditionType
@@ -59,8 +60,9 @@ var ErrLeft = errors.New("jobs are still there")
 // ErrTaken is the error of a round that finds the name of a job taken by another owner.
 var ErrTaken = errors.New("the name of a job is taken")
 
-// Round does what is due. The jobs were read before the round, and may come from a late cache. After
-// an error, begin another round after a growing delay. Never run two rounds of one set concurrently.
+// Round does what is due. The jobs were read before the round, and may come from a late cache.
+// After an error, begin another round after a growing delay. Never run two rounds of one set
+// concurrently.
 func Round(ctx context.Context, b Backend, jobs []Job) error {
 	set, err := b.Read(ctx) // a late set would begin an earlier attempt again
 	if err != nil {

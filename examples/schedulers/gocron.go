@@ -34,7 +34,8 @@ func (e *exact) IsValid(crontab string, location *time.Location, _ time.Time) (e
 	return nil
 }
 
-// addToGocron lets gocron run a function on a schedule of this library, in the scheduler's location.
+// addToGocron lets gocron run a function on a schedule of this library, in the scheduler's
+// location.
 func addToGocron(s gocron.Scheduler, crontab string, run func(), options ...schedule.Option) (gocron.Job, error) {
 	exactly := gocron.WithCronImplementation(&exact{options: options})
 	return s.NewJob(gocron.CronJob(crontab, false), gocron.NewTask(run), exactly)

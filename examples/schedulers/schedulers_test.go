@@ -26,7 +26,8 @@ func at(t *testing.T, zone, text string) time.Time {
 	return when
 }
 
-// cases are schedules that robfig/cron, and everything that uses it, gets wrong when the clocks change.
+// cases are schedules that robfig/cron, and everything that uses it, gets wrong when the clocks
+// change.
 var cases = []struct {
 	name, spec, zone, from string
 	// want is the next run, and theirs the one that robfig/cron v3.0.1 finds.

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestStoriesEnd plays each story twice: its job ends, no invariant is violated, both outputs are equal.
+// TestStoriesEnd plays each story twice: its job ends, no invariant is violated, both outputs are
+// equal.
 func TestStoriesEnd(t *testing.T) {
 	for _, s := range stories {
 		var first, again strings.Builder

@@ -64,7 +64,8 @@ func study(ctx context.Context, jobs, seeds int) (*sim.Comparison, error) {
 	return sim.Compare(ctx, variants, 1, seeds, 0, nil)
 }
 
-// world returns a world in which jobs arrive independently of each other, on average one in four seconds.
+// world returns a world in which jobs arrive independently of each other, on average one in four
+// seconds.
 func world(jobs int, seed uint64, like sim.Job) sim.World {
 	return sim.World{
 		Seed: seed, Summary: true, Nodes: sim.Nodes(500, sim.Node{Pods: 8}),

@@ -16,9 +16,9 @@ import (
 // Runner runs one job. Only one Runner of a job may run at a time. Its first round must begin after
 // the lists of the service show all that the previous Runner has done.
 //
-// Each document of a job has one writer. Users write UID/job, with the defaults of job.Default, if job.Validate
-// accepts it. The Runner writes UID/status, UID/memory, and the ledger: a row UID/task/ID for each task that
-// has ended or was dropped.
+// Each document of a job has one writer. Users write UID/job, with the defaults of job.Default, if
+// job.Validate accepts it. The Runner writes UID/status, UID/memory, and the ledger: a row
+// UID/task/ID for each task that has ended or was dropped.
 type Runner struct {
 	Service   Service
 	Documents Documents

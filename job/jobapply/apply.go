@@ -95,8 +95,8 @@ var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 // the next Memory of the plan is the only record of these writes.
 type Expecter interface {
 	Backend
-	// Expectations returns the record of the job's writes, or nil for a round without one. It is called
-	// once, before the first write.
+	// Expectations returns the record of the job's writes, or nil for a round without one. It is
+	// called once, before the first write.
 	Expectations() Expectations
 }
 

@@ -128,7 +128,8 @@ func TestJ44_FailedGroup(t *testing.T) {
 	}
 }
 
-// TestJ6_Adopter: a plan that adopts or releases pods does nothing on a backend whose pods never change hands.
+// TestJ6_Adopter: a plan that adopts or releases pods does nothing on a backend whose pods never
+// change hands.
 func TestJ6_Adopter(t *testing.T) {
 	for _, owner := range []jobpod.Ownership{jobpod.Orphan, jobpod.OwnedUnmatched} {
 		f := &fake{}

@@ -16,7 +16,7 @@
 // changes, and after a delay when conclusion.Retry is set.
 //
 // The interfaces of this package never get another method. A later feature comes as an optional
-// interface that the executor asks a backend for, like [Adopter], [Versioned], [Expecter], [Grouper]
-// and [Observer] now. A backend that wraps another has a method Unwrap() [Backend], so that the
-// optional interfaces of the other are found.
+// interface that the executor asks a backend for, like [Adopter], [Versioned], [Expecter],
+// [Grouper] and [Observer] now. A backend that wraps another has a method Unwrap() [Backend], so
+// that the optional interfaces of the other are found.
 package jobapply

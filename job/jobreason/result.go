@@ -32,6 +32,6 @@ func (r Result) String() string { return enum.String(results, int(r), "Result") 
 // MarshalText returns the name of the constant without Result.
 func (r Result) MarshalText() ([]byte, error) { return enum.Text(resultNames, int(r), "Result") }
 
-// UnmarshalText reads what MarshalText returns; the empty text is ResultNotTried. Any other text is an
-// error and changes nothing.
+// UnmarshalText reads what MarshalText returns; the empty text is ResultNotTried. Any other text is
+// an error and changes nothing.
 func (r *Result) UnmarshalText(text []byte) error { return enum.Read(r, resultNames, text, "result") }

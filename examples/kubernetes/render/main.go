@@ -1,5 +1,6 @@
 // Render is a controller of a resource of its own, on controller-runtime: a Render has frames, and
-// runs one pod for each like an Indexed job, with its retries, metrics, events and TTL. See crd.yaml.
+// runs one pod for each like an Indexed job, with its retries, metrics, events and TTL. See
+// crd.yaml.
 //
 //	kubectl apply -f examples/kubernetes/render/crd.yaml
 //	go run -C examples/kubernetes/render .

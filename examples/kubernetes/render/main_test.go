@@ -232,7 +232,8 @@ func (c *cluster) end(uid, frame string, phase corev1.PodPhase) {
 	c.must(err)
 }
 
-// TestRender: three frames are rendered, one of them twice, beside a Render that the planner refuses.
+// TestRender: three frames are rendered, one of them twice, beside a Render that the planner
+// refuses.
 func TestRender(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.add("r", "uid-r", 3)
@@ -307,7 +308,8 @@ func TestSameName(t *testing.T) {
 	})
 }
 
-// TestTTL: a Render that has ended is deleted after its ttlSecondsAfterFinished, and without one it is kept.
+// TestTTL: a Render that has ended is deleted after its ttlSecondsAfterFinished, and without one it
+// is kept.
 func TestTTL(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.add("kept", "uid-kept", 1)

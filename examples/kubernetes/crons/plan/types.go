@@ -67,7 +67,8 @@ type task interface {
 	end(*cronjob.Child)
 }
 
-// end sets how and when a task has ended. Aborted and Terminated tasks are cleaned up like failed ones.
+// end sets how and when a task has ended. Aborted and Terminated tasks are cleaned up like failed
+// ones.
 func (t *Task) end(c *cronjob.Child) {
 	ends := map[string]cronjob.Ending{"Completed": cronjob.Complete, "Failed": cronjob.Failed, "Aborted": "Aborted", "Terminated": "Terminated"}
 	c.Finished, c.FinishTime = ends[t.Status.Phase], t.Status.End.Time

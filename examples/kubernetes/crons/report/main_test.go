@@ -34,7 +34,8 @@ var subject = &blackbox.Cron{Program: blackbox.Program{
 	Run: func(o blackbox.Object) time.Time { return o.Time("metadata", "annotations", "example.com/run") },
 }
 
-// TestResumed: after a week of suspension, one Report starts, and not one for each missed hour (KubeRay).
+// TestResumed: after a week of suspension, one Report starts, and not one for each missed hour
+// (KubeRay).
 func TestResumed(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "@hourly", Policy: "Allow", Suspend: true},
 		play.Wait(7*24*time.Hour+time.Minute), play.Do(blackbox.Resume), play.Wait(2*time.Hour)),
@@ -48,7 +49,8 @@ func TestOutage(t *testing.T) {
 		"create 1 11:00", "create 1 16:00", "create 1 16:01")
 }
 
-// TestExpired: a run whose Report is gone, as after its time to live, does not start again (OpenKruise).
+// TestExpired: a run whose Report is gone, as after its time to live, does not start again
+// (OpenKruise).
 func TestExpired(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "@hourly", Policy: "Allow"},
 		play.Wait(time.Minute), play.Do(blackbox.Succeed), play.Wait(time.Minute), play.Do(blackbox.Remove), play.Down(time.Minute), play.Wait(time.Hour)),

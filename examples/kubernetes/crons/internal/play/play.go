@@ -1,4 +1,5 @@
-// Package play plays histories of the cron controllers on an API server in memory, with their manager and watches.
+// Package play plays histories of the cron controllers on an API server in memory, with their
+// manager and watches.
 package play
 
 import (
