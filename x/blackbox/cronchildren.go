@@ -23,8 +23,8 @@ type cleanup struct {
 	older []*cronChild // older children with the same outcome that the program could see
 }
 
-// backlog counts the starts of missed runs: of a run that starts although a later one is due, and
-// of the runs after it that were due then.
+// backlog counts the starts of missed runs. It begins when a run starts although later runs are due,
+// and ends with the latest of these.
 type backlog struct {
 	until   time.Time
 	started int
