@@ -2,6 +2,7 @@ package cronjobtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -217,8 +218,14 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 
 // update stores a change of a job that the program did not make.
 func (e *Env) update(c cronjob.Child, says, what string) {
+	err := e.subject.Store.UpdateChild(c)
+	if !c.DeletionTimestamp.IsZero() && errors.Is(err, errors.ErrUnsupported) {
+		e.removeJob("a user removes "+c.Name, c.Name)
+		return
+	}
+
 	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
-	e.life.Must("update "+c.Name, e.subject.Store.UpdateChild(c))
+	e.life.Must("update "+c.Name, err)
 	e.read()
 	is := e.truth.Child(c.Name)
 	if is == nil {

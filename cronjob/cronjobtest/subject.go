@@ -25,7 +25,9 @@ type Store interface {
 	// the whole life.
 	Children() ([]cronjob.Child, error)
 	// UpdateChild stores how a job has ended: Finished, FinishTime and CompletionTime. Or it stores
-	// the DeletionTimestamp of a job that a user has deleted; the job stays until RemoveChild.
+	// the DeletionTimestamp of a job that a user has deleted; the job stays until RemoveChild. A
+	// store in which a deleted job is gone immediately returns errors.ErrUnsupported for that, and
+	// RemoveChild is called.
 	UpdateChild(c cronjob.Child) error
 	// RemoveChild removes a job, as a user does, or as the garbage collector does once the pods of a
 	// deleted job are gone.

@@ -54,6 +54,8 @@ type CronLoop struct {
 	compiled cronjob.Compiled
 	planner  cronjob.Planner
 	held     atomic.Bool
+	// around, if not nil, wraps the writes of each round.
+	around func(*cronjob.Snapshot, *cronjob.Plan, cronWrites) cronWrites
 }
 
 // NewCronLoop returns the loop of a stored CronJob. It compiles the schedule, so a
@@ -120,7 +122,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	if err != nil {
 		return round, false, false, err
 	}
-	stored, jobs, triggers, err := l.read()
+	stored, jobs, others, triggers, err := l.read()
 	if err != nil {
 		return round, false, false, err
 	}
@@ -132,14 +134,19 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 		triggers = nil // they stay in the store for the next runner
 	}
 
-	plan, err := l.planner.Reconcile(l.snapshot(&stored, jobs, triggers, now, held))
+	snapshot := l.snapshot(&stored, slices.Concat(jobs, others), triggers, now, held)
+	plan, err := l.planner.Reconcile(snapshot)
 	if err != nil {
 		return round, false, false, fmt.Errorf("CronJob %s: %w", stored.Key(), err)
 	}
 
 	b := &cronBackend{store: l.Store, now: now, cronJob: &stored, manifest: l.Manifest}
-	end, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, plan)
-	if err := l.Store.ConcludeCronJob(l.UID, &end, now); err != nil {
+	writes := cronWrites(b)
+	if l.around != nil {
+		writes = l.around(snapshot, plan, b)
+	}
+	end, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, writes, plan)
+	if err := writes.conclude(&end); err != nil {
 		return round, false, false, err
 	}
 
@@ -162,18 +169,22 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	return round, b.wrote, end.Retry, err
 }
 
-func (l *CronLoop) read() (stored store.CronJob, jobs []store.Job, triggers []cronjob.Trigger, err error) {
-	if stored, err = l.Store.CronJob(l.UID); err != nil {
-		return stored, nil, nil, err
+// read reads the CronJob, its jobs, those of others that could have the name of a run, and the triggers.
+func (l *CronLoop) read() (stored store.CronJob, jobs, others []store.Job, triggers []cronjob.Trigger, err error) {
+	stored, err = l.Store.CronJob(l.UID)
+	if err == nil && !stored.Deleted.IsZero() {
+		err = ErrRemoved
 	}
-	if !stored.Deleted.IsZero() {
-		return stored, nil, nil, ErrRemoved
+	if err == nil {
+		jobs, err = l.Store.JobsOf(l.UID)
 	}
-	if jobs, err = l.Store.JobsOf(l.UID); err != nil {
-		return stored, nil, nil, err
+	if err == nil {
+		others, err = l.Store.NamedAs(&stored)
 	}
-	triggers, err = l.Store.Triggers(l.UID)
-	return stored, jobs, triggers, err
+	if err == nil {
+		triggers, err = l.Store.Triggers(l.UID)
+	}
+	return stored, jobs, others, triggers, err
 }
 
 func (l *CronLoop) snapshot(
@@ -186,7 +197,7 @@ func (l *CronLoop) snapshot(
 	}
 	children := make([]cronjob.Child, len(jobs))
 	for i := range jobs {
-		children[i] = jobs[i].Child()
+		children[i] = jobs[i].Child(stored.UID)
 	}
 	return &cronjob.Snapshot{
 		CronJob: cronjob.CronJob{

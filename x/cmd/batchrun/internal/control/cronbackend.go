@@ -11,6 +11,13 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
+// cronWrites are the writes of a round of a CronJob.
+type cronWrites interface {
+	cronjobapply.Backend
+	// conclude ends the round.
+	conclude(end *cronjob.Conclusion) error
+}
+
 // cronBackend carries out the plans of one CronJob on the store.
 type cronBackend struct {
 	store    *store.Store
@@ -73,6 +80,10 @@ func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
 	b.wrote = true
 	return b.store.SetCronJobStatus(b.cronJob.UID, s)
+}
+
+func (b *cronBackend) conclude(end *cronjob.Conclusion) error {
+	return b.store.ConcludeCronJob(b.cronJob.UID, end, b.now)
 }
 
 func jobOf(j *store.Job) cronjobapply.Job {

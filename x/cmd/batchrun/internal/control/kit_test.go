@@ -32,13 +32,17 @@ type kit struct {
 	conditions map[job.UID][]job.PodCondition
 }
 
-// TestBackend lets random jobs live on the store: 25, since each write is synced to the
-// disk, or -rapid.checks. The test is the node.
-func TestBackend(t *testing.T) {
+// fewLives makes a test play 25 lives, since each write is synced to the disk, or -rapid.checks.
+func fewLives(t *testing.T) {
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
 		must.OK(t, checks.Value.Set("25"))
 		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 	}
+}
+
+// TestBackend lets random jobs live on the store. The test is the node.
+func TestBackend(t *testing.T) {
+	fewLives(t)
 	dir := t.TempDir()
 	s, err := store.Open(dir)
 	must.OK(t, err)

@@ -195,10 +195,11 @@ func (s *Store) RemoveDeletedCronJobs() error {
 	return err
 }
 
-// Child returns the job as the planner of its CronJob sees it.
-func (j *Job) Child() cronjob.Child {
+// Child returns the job as the planner of a CronJob sees it.
+func (j *Job) Child(cronJobUID job.UID) cronjob.Child {
 	c := cronjob.Child{
-		Name: j.Name, UID: j.UID, CreationTimestamp: j.Created, ScheduledTime: j.ScheduledTime,
+		Name: j.Name, UID: j.UID, Foreign: j.CronJob != cronJobUID,
+		CreationTimestamp: j.Created, DeletionTimestamp: j.Deleted, ScheduledTime: j.ScheduledTime,
 		StartTime: j.Status.StartTime, CompletionTime: j.Status.CompletionTime, Finished: j.Status.Finished(),
 	}
 	if c.Finished != "" {
