@@ -84,7 +84,8 @@ func lastSuccess(children []Child, last time.Time) time.Time {
 	return last
 }
 
-// unexpected appends running jobs of the CronJob that its active list lacks, sorted by name (C3).
+// unexpected appends to refs the running jobs of the CronJob that its active list lacks, sorted by
+// name (C3).
 func (c *census) unexpected(refs []Reference) []Reference {
 	for i, v := range c.verdicts {
 		if v.is(unexpected) {

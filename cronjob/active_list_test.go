@@ -61,7 +61,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 		for range 2 { // the second round must not use the map of the first
 			s := snapshot(c, hours(100.5), children...)
 			started := []cronjob.StartedJob{{Reference: ref(child(hours(3)))}, {Reference: ref(child(hours(15)))}, {Reference: ref(child(hours(99.5)))}}
-			s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Recorded: hours(100), Started: started}) // one is a child
+			s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Recorded: hours(100), Started: started}) // one of them is a child
 			plan, err := p.Reconcile(&s)
 			must.OK(t, err)
 			all = append(all, fmt.Sprint(plan.Verify, plan.Settle(cronjob.Writes{}).Status.Active, reasons(plan.Events), plan.Basis().Memory.Started))

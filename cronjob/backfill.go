@@ -22,10 +22,10 @@ import (
 //
 // The schedule has priority. The backfill does not start runs that the schedule is going to start,
 // and starts no run while a due run of the schedule is held back. The backfill does not change
-// lastScheduleTime, with one exception: a later run is recorded there before the history limits
-// delete its job (C2). The jobs of a backfill are active jobs: Forbid and Options.MaxActive count
-// them. Replace spares them, since no run of the schedule takes their place. But Replace cannot
-// recognise such a job if neither the children nor the memory show it.
+// lastScheduleTime, with one exception: a run later than lastScheduleTime is recorded there before
+// the history limits delete its job (C2). The jobs of a backfill are active jobs: Forbid and
+// Options.MaxActive count them. Replace spares them, since no run of the schedule takes their
+// place. But Replace cannot recognise such a job if neither the children nor the memory show it.
 type Backfill struct {
 	// ID identifies the backfill.
 	ID string `json:"id"`

@@ -139,7 +139,7 @@ func (c *census) addFound() {
 	}
 }
 
-// admit adds the due run's job to the active list if findObstacle has found it running.
+// admit adds the due run's job to the active list if findObstacle has found that the job runs.
 func (c *census) admit(o obstacle) {
 	if o.standing != isFound {
 		return

@@ -81,7 +81,8 @@ func (c *Compiled) UnmarshalJSON(data []byte) error {
 
 	out := Compiled(in.openCompiled)
 	if name := in.Location; name != "" {
-		// Nearly always this is the zone of the schedule. Using that one needs no zone database.
+		// Nearly always the location is the zone of the schedule. Then no look-up in the zone
+		// database is needed.
 		if out.Location = out.Schedule.Location(); out.Location.String() != name {
 			location, err := findZone(out.Source, name)
 			if err != nil {
@@ -148,7 +149,8 @@ func (c Compiled) without(problem cronjobreason.Problem, err error) Compiled {
 	return c
 }
 
-// findZone looks up a zone. It does not parse spec, which may be wrong too; the error quotes it.
+// findZone looks up a zone. It does not parse spec, which may be wrong as well. The error quotes
+// spec.
 func findZone(spec, zone string) (*time.Location, error) {
 	s, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
 	var parse *schedule.ParseError

@@ -58,8 +58,8 @@ func findDue(s *Snapshot, base time.Time) timing {
 }
 
 // startsFrom returns the time after which runs count, apart from deadlines: the last run that is
-// known to have started, or else the CronJob's creation. The memory can make it later: it holds
-// status writes that the snapshot does not show yet, and runs that were set aside.
+// known to have started, or else the CronJob's creation. The memory can make this time later: it
+// holds status writes that the snapshot does not show yet, and runs that were set aside.
 func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	base := s.CronJob.CreationTimestamp
 	if !lastRun.IsZero() {

@@ -53,7 +53,8 @@ func (n runName) String() string {
 	return n.cronJob + "-" + string(n.number[:n.digits])
 }
 
-// number returns the number in the name of a run. It identifies the run, and grows with its time.
+// number returns the number in the name of a run. The number identifies the run, and later runs
+// have greater numbers.
 func (n *names) number(run time.Time) int64 {
 	switch n.form {
 	case NameMinutes:
@@ -66,7 +67,8 @@ func (n *names) number(run time.Time) int64 {
 	return run.Unix()
 }
 
-// startOf returns the earliest time whose job would have the same name as the run's.
+// startOf returns the earliest time at which a run would have the same name for its job as the
+// given run.
 func (n *names) startOf(run time.Time) time.Time { return n.timeOf(n.number(run)) }
 
 func (n *names) timeOf(number int64) time.Time {

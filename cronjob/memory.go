@@ -17,8 +17,8 @@ import (
 // jobs can overlap with earlier ones that the snapshot does not show, and a run whose job is gone
 // can start again.
 //
-// The memory of another UID counts as empty. So does a stored memory that cannot be read, and then
-// the next plan has a note.
+// The memory of a CronJob with another UID counts as empty. A stored memory that cannot be read
+// counts as empty as well, and then the next plan has a note.
 type Memory struct {
 	kept memory
 	// problem is the reason why a stored memory could not be read.
@@ -32,7 +32,8 @@ type memory struct {
 	// Accounted is the run up to which every run has started or was reported (C9).
 	Accounted time.Time `json:"accounted,omitzero"`
 	// Recorded is the latest lastScheduleTime that was written or that a snapshot has shown.
-	// Without it, a snapshot with an older status would repeat that run once its job is gone (CI1).
+	// Without it, the run of that time would start again under a snapshot with an older status,
+	// once its job is gone (CI1).
 	Recorded time.Time `json:"recorded,omitzero"`
 	// Unrecorded is the lastScheduleTime of a status write that failed or whose reply was lost:
 	// that run has started, even if its job is gone. It becomes zero once a snapshot's
@@ -85,7 +86,8 @@ func isHidden(s startedJob) bool { return s.Recorded || s.Found || s.Over }
 // leavingJob is a job that the controller has deleted and whose deletion the children do not show.
 type leavingJob struct {
 	Reference
-	// Seen is true if the children have shown the job: once they do not any more, it is gone.
+	// Seen is true if the children have shown the job: once they do not show it any more, it is
+	// gone.
 	Seen bool `json:"seen,omitempty"`
 	// Gone is true if the job did not exist any more when it was deleted or looked up, while the
 	// children may still show it.

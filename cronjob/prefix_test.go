@@ -54,8 +54,8 @@ func drawEnds(t *rapid.T) []job.ConditionType {
 }
 
 // afterCrash starts one job a day, which ends as drawn, and requests four runs of each backfill.
-// The last round crashes after the given number of writes, and the controller comes to rest. It
-// returns the final state as text.
+// The last round crashes after the given number of writes, and the controller comes to rest.
+// afterCrash returns the final state as text.
 func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfills []cronjob.Backfill, writes int) string {
 	w := world.NewCronJob(newCronJob(spec), cronjob.Options{})
 	works := func() world.Fault { return world.None }

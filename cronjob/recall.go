@@ -104,7 +104,7 @@ func behindSince(since, now time.Time, late bool) time.Time {
 	return since
 }
 
-// recallStarts adds the started jobs that run to the active list, and returns the started jobs that
+// recallStarts adds to the active list the started jobs that run, and returns the started jobs that
 // the next round must know. Result hidden is true if the snapshot shows nothing of a job that a
 // written status lists or a look-up has found.
 func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.Time) (kept []startedJob, hidden bool) {
@@ -233,8 +233,8 @@ func hasLeft(s startedJob, status *Status) bool {
 	return isOfRun(s) && !status.LastScheduleTime.Before(s.ScheduledTime)
 }
 
-// takeInUnrecorded notes that a started job is missing from the active list, if its status write
-// failed and the children do not show it. The job may be gone already, so it is also looked up.
+// takeInUnrecorded notes that a started job is missing from the active list: its status write
+// failed, and the children do not show it. The job may be gone already, so it is also looked up.
 func (c *census) takeInUnrecorded(s *startedJob) {
 	c.found = append(c.found, s.Reference)
 	c.verify = append(c.verify, s.Reference)

@@ -20,8 +20,8 @@ import (
 //     runs that were not recorded because of a crash are recorded (CI3).
 //   - Nothing starts while the CronJob is being deleted, has no schedule, or is
 //     suspended (C6).
-//   - The due run is the latest since the last one handled whose deadline has not
-//     passed (C7, C8); if there is none, missed runs are reported (C9).
+//   - The due run is the latest run after the last one that was handled. Its deadline must not have
+//     passed (C7, C8). If no run is due, missed runs are reported (C9).
 //   - A run whose job exists is recorded and not started again (C10, C14).
 //   - After Options.PauseAfterFailures failures in a row it is held back (C19).
 //   - Forbid holds the run back while a job is active (C11), Replace deletes the

@@ -137,8 +137,8 @@ func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
 }
 
 // reserved returns the first run that the schedule is going to start by itself, or zero. Runs up to
-// the time last are recorded or set aside. After it, the schedule starts the due run or, with
-// CatchUpAll, all overdue runs.
+// the time last are recorded or set aside. Of the runs after that time, the schedule starts the due
+// run or, with CatchUpAll, all overdue runs.
 func reserved(s *Snapshot, t *timing, last time.Time) time.Time {
 	switch {
 	case t.due.After(last):

@@ -131,7 +131,8 @@ func audit(t *testing.T, w *World, r *Result) {
 		got.Idle, want.Idle = 0, 0
 	}
 
-	// The runs of CronJobs. After lost replies or slow calls, rounds do not match jobs.
+	// The runs of CronJobs. If calls are slow or replies are lost, the counts of the rounds may
+	// differ from those of the jobs.
 	for _, run := range r.Runs {
 		j := &r.Jobs[run.Job]
 		if run.Finished != j.Finished || run.Created != j.Submitted || run.End != j.End ||

@@ -209,7 +209,7 @@ func TestRun_CronJobs(t *testing.T) {
 		t.Errorf("Forbid starts %d runs and misses %d", started[1], missed[1])
 	}
 
-	// The latest run of the suspension, at 11:00, starts when it is over.
+	// The latest run of the suspension, at 11:00, starts when the suspension is over.
 	if started[3]+missed[3] != 23 || missed[3] != 4 {
 		t.Errorf("the paused one starts %d runs and misses %d", started[3], missed[3])
 	}

@@ -116,7 +116,7 @@ func (s *scheduler) hasLeft(p *pod) {
 	}
 }
 
-// reservation is a place for a pod of a gang.
+// reservation is a place on a node that is kept free for a pod of a gang.
 type reservation struct {
 	id, node     int32
 	since, order int64

@@ -418,7 +418,7 @@ func TestRun_Quorum(t *testing.T) {
 		nodes       int
 		disruptions []Disruption
 		job         Job
-		// ended is when the pods end. idle is how long they wait together.
+		// ended is when the pods end. idle is the sum of their waiting times.
 		ended string
 		idle  time.Duration
 		why   string
