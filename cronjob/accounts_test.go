@@ -153,8 +153,8 @@ func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 }
 
 // C9: after an edit, CatchUpAll may start runs of the new schedule that are earlier than the
-// accounted runs of the old one. From the first of them on, each run of the new schedule starts or
-// is reported once.
+// accounted runs of the old one. From the first of these runs on, each run of the new schedule
+// starts or is reported once.
 func TestC9_EditUnderCatchUpAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schedules := rapid.SampledFrom([]string{"* * * * *", "*/20 * * * *", "0 * * * *", "@every 45m"})

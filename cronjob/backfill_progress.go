@@ -8,8 +8,9 @@ import (
 )
 
 // A Backfill holds its own progress: After is moved past settled runs, and Except holds settled
-// runs after it. For a run in the rest of the range, only the job shows that it started. So the job
-// is not deleted before the progress is stored, and no crash lets a run start twice (CI1).
+// runs after it. For a run in the rest of the range, only its job shows that the run has started.
+// So the job is not deleted before the progress is stored, and no crash lets a run start twice
+// (CI1).
 
 // ownRuns returns the runs that have a job of the CronJob, in order.
 func (c *census) ownRuns() (runs []time.Time) {
@@ -69,8 +70,8 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 // progress returns the backfill of a step after the creations of the round have settled runs of it.
 // The creations are in the order of their runs and skip no run. So After moves up to the first run
 // that is not settled, and later settled runs go into Except. If another owner's job has the name
-// of a run, the run is settled, as a trigger would be. The creations of backfills begin at index
-// first.
+// of a run, the run is settled; a trigger is completed in the same way. The creations of backfills
+// begin at index first.
 func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)

@@ -42,8 +42,8 @@ type Child struct {
 	// ScheduledTime is the run that the job belongs to, from the annotation
 	// batch.kubernetes.io/cronjob-scheduled-timestamp; zero for a job created by hand.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
-	// Backfilled marks the job of a backfill, whose annotation
-	// cronjob.kubernetes.io/instantiate is "backfill": it does not move lastScheduleTime.
+	// Backfilled marks the job of a backfill, whose annotation cronjob.kubernetes.io/instantiate is
+	// "backfill". Such a job does not move lastScheduleTime.
 	Backfilled bool `json:"backfilled,omitempty"`
 }
 

@@ -24,7 +24,8 @@ type CronJob struct {
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// SpecChanged is the time of the last change of the spec, or a later time: SkipOnResume and
 	// SkipOnEdit set aside runs that were due before it. Zero means unknown: then the time of the
-	// first round that sees a change is used, and runs in between are set aside too.
+	// first round that sees a change is used, and runs between the change and that round are set
+	// aside as well.
 	SpecChanged time.Time `json:"specChanged,omitzero"`
 	Spec        Spec      `json:"spec"`
 	Status      Status    `json:"status,omitzero"`

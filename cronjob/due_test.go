@@ -74,7 +74,8 @@ func TestC7_CI9_Requeue(t *testing.T) {
 	}
 }
 
-// The warning starts at the same number with the estimate of the preset.
+// The warning starts at the same number of missed runs with the exact count and with the estimate
+// of the preset.
 func TestC8_TooManyMissedTimes(t *testing.T) {
 	for minutes, want := range map[int]bool{99: false, 100: false, 101: true, 102: true, 10_000: true, 50_000_000: true} {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "* * * * *"}), start.Add(time.Duration(minutes)*time.Minute))

@@ -115,7 +115,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Dele
 
 // isNeeded reports whether a finished job must stay until the status is written. If it were deleted
 // first, a crash before the status write would start its run again (CI1), lose its success (CI12),
-// or leave a missing job in the active list that holds runs back until it is looked up (C5).
+// or leave in the active list a missing job, which holds runs back until it is looked up (C5).
 func (c *census) isNeeded(place int, cronJob *CronJob) bool {
 	child := &c.children[place]
 	switch {

@@ -119,9 +119,9 @@ func TestC2_CI12_HistoryKeepsAnUnrecordedSuccess(t *testing.T) {
 	}
 }
 
-// TestC2_HistoryKeepsWhatTheStatusNames: one round takes the job off the active list, and the next
-// one, which follows immediately, deletes it. With cronjobquirk.EagerHistory the first round
-// deletes it. KeepFailed has the same effect as the limit.
+// TestC2_HistoryKeepsWhatTheStatusNames: one round takes a finished job off the active list, and
+// the next round, which follows immediately, deletes the job. With cronjobquirk.EagerHistory the
+// first round deletes it. KeepFailed has the same effect as the limit.
 func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

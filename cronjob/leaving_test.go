@@ -17,7 +17,7 @@ func leaving(c cronjob.Child) cronjob.Child {
 }
 
 // toRest plays rounds with outcome done until one does not request another immediately. Status
-// fields that the kind does not store are lost between rounds. It returns all plans.
+// fields that the kind does not store are lost between rounds. toRest returns all plans.
 func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 	t.Helper()
 	s.Children = slices.Clone(s.Children)

@@ -57,7 +57,7 @@ type memory struct {
 	// SkipHeld), or could not start because their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
 	// Suspended, Schedule and TimeZone are from the last round's spec. SkipOnResume, SkipOnEdit and
-	// CatchUpAll compare them with the next one.
+	// CatchUpAll compare them with the next spec.
 	Suspended bool   `json:"suspended,omitempty"`
 	Schedule  string `json:"schedule,omitempty"`
 	TimeZone  string `json:"timeZone,omitempty"`

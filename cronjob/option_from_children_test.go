@@ -70,7 +70,7 @@ func TestCL5_LeavingJobWithoutList(t *testing.T) {
 	}
 }
 
-// A run has replaced a job, but its status was not written. The cache shows the replaced job and
+// A run has replaced a job, but the status was not written. The cache shows the replaced job and
 // not the new one, a look-up finds that the replaced job is gone, and a trigger waits for room. One
 // look-up is enough (CL5).
 func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {

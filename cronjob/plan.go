@@ -137,8 +137,8 @@ type hurry struct {
 // basis holds the facts of the snapshot from which the status and the conclusion are computed.
 type basis struct {
 	Now time.Time `json:"now,omitzero"`
-	// Before is the status of the snapshot. Status is the same with all changes that do not depend
-	// on the plan's reads and writes (C4).
+	// Before is the status of the snapshot. Status is that status after all changes that do not
+	// depend on the plan's reads and writes (C4).
 	Before Status `json:"before,omitzero"`
 	Status Status `json:"status,omitzero"`
 	// Memory is the next memory; Since is copied from the snapshot's memory.

@@ -213,8 +213,8 @@ func (c *census) sightOf(start *startedJob, place int) sight {
 }
 
 // recordedIn returns a started job that the active list contains. It takes the UID from the list
-// and marks the job as recorded. It stays in the memory, because the list may come from a fresh
-// read of the CronJob (Plan.Unexpected), and the next snapshot's list may be older.
+// and marks the job as recorded. The job stays in the memory, because the list may come from a
+// fresh read of the CronJob (Plan.Unexpected), and the next snapshot's list may be older.
 func recordedIn(active []Reference, s startedJob) startedJob {
 	for i := 0; s.UID == "" && i < len(active); i++ {
 		if active[i].Name == s.Name {

@@ -23,7 +23,7 @@ import (
 //   - The due run is the latest run after the last one that was handled. Its deadline must not have
 //     passed (C7, C8). If no run is due, missed runs are reported (C9).
 //   - A run whose job exists is recorded and not started again (C10, C14).
-//   - After Options.PauseAfterFailures failures in a row it is held back (C19).
+//   - After Options.PauseAfterFailures failures in a row the run is held back (C19).
 //   - Forbid holds the run back while a job is active (C11), Replace deletes the
 //     active jobs first (C12), and otherwise the run starts (C13).
 //   - Triggers and backfills start the requested jobs, besides those of the schedule.

@@ -149,8 +149,8 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	}
 }
 
-// M9, C3: a job to replace is deleted once, although the children show it as before for minutes. If
-// it is gone, nothing waits for it, and no event calls it unexpected.
+// M9, C3: a job to replace is deleted only once, although for minutes the children show it as
+// before. If the job is gone, nothing waits for it, and no event calls it unexpected.
 func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

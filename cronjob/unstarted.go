@@ -15,7 +15,8 @@ import (
 // ledger accounts for the runs of a CronJob: each run has started, or is reported as unstarted by
 // exactly one round (C9).
 type ledger struct {
-	// accounted is the last run that is accounted for. So are all runs before it.
+	// accounted is the last run that is accounted for. All runs before it are accounted for as
+	// well.
 	accounted time.Time
 	unstarted []Unstarted
 }

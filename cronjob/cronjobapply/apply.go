@@ -215,7 +215,7 @@ func (r *round) gone(verified []cronjob.Reply) map[job.UID]bool {
 }
 
 // create creates jobs. They do not depend on each other, so a failure does not stop the others. A
-// namespace that is being deleted does.
+// namespace that is being deleted stops them.
 func (r *round) create() []cronjob.Effect {
 	creations := r.plan.Create
 	if len(creations) == 0 {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Beside decides about drawn snapshots and about variants of each. A variant has another value in
-// one place: a value of the same type from the snapshot, a number that is one more or less, or a
+// Beside calls decide with drawn snapshots and with variants of each. A variant has another value
+// in one place: a value of the same type from the snapshot, a number that is one more or less, or a
 // time that is a nanosecond before or after another. So the variants combine times and numbers that
 // no life brings together. The decisions are compared with a file of hashes, one for each drawn
 // snapshot, which -update writes.

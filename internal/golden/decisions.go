@@ -23,8 +23,8 @@ const (
 // Decisions plays 10,000 rounds of random lives, the same at each call, and compares them with a
 // file of hashes, which -update writes. Live plays one life: it calls round with each snapshot and
 // with the decision about it. The first snapshot is from before any round. The JSON of both must be
-// the same in each run. Rapid draws with a generator of its own from the number of the life, so
-// another version of Go draws the same.
+// the same in each run. Rapid seeds a generator of its own with the number of the life, so the
+// draws are the same with another version of Go.
 func Decisions(t *testing.T, file string, live func(t *rapid.T, round func(snapshot, decided any))) {
 	t.Helper()
 

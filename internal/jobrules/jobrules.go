@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// EndsWithoutNotice reports whether jobs end immediately, even while pods terminate: with both
-// gates off, no condition comes before the end (J19, J20, J38).
+// EndsWithoutNotice reports whether jobs end immediately, even while pods terminate: with the gates
+// JobManagedBy and JobPodReplacementPolicy off, no condition comes before the end (J19, J20, J38).
 func EndsWithoutNotice(without release.Gates) bool {
 	return without.Has(release.JobManagedBy) && without.Has(release.JobPodReplacementPolicy)
 }
@@ -36,8 +36,8 @@ func Suspension(suspend bool) (status, reason, message string) {
 
 // StartTime returns the startTime after a change of the condition Suspended. The deadline counts
 // the time since the job was last resumed, so startTime is set and removed with the condition
-// (J39). Without the gate startTime stays, and if the deadline passes during the suspension, the
-// job ends before it is resumed.
+// (J39). Without the gate MutableSchedulingDirectivesForSuspendedJobs, startTime stays, and if the
+// deadline passes during the suspension, the job ends before it is resumed.
 func StartTime(start, now time.Time, suspend bool, without release.Gates) time.Time {
 	switch {
 	case !suspend:

@@ -28,8 +28,8 @@ type Life struct {
 	// Broken are the violations.
 	Broken []jobcheck.Violation
 	// Writes counts the writes that took effect, except writes of the program's own memory. Done
-	// counts things that cannot be done without end: writes other than statuses, and what a kit
-	// adds.
+	// counts what a program can do only a limited number of times: writes other than statuses, and
+	// what a kit adds.
 	Writes, Done int
 	uids         map[job.UID]bool // the UIDs of all objects so far
 

@@ -49,8 +49,8 @@ type Job struct {
 	Metrics []job.Metrics
 	// Failed are the violations so far.
 	Failed []error
-	// Planner is shared with the clones of the world. Worlds that are used by several
-	// goroutines need one each.
+	// Planner is shared with the clones of the world. Worlds that different goroutines use need a
+	// Planner each.
 	Planner *job.Planner
 
 	plan     *job.Plan // the plan of the round

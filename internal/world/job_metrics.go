@@ -18,9 +18,9 @@ import (
 type tally struct {
 	told job.Metrics // the sums of all rounds
 	ends int         // how often the end was reported
-	// These are sets of pods. The match of a pod in matches with the podFailurePolicy was reported.
-	// A pod in due has lost its finalizer since it matched. A pod in plain was recorded before it
-	// matched.
+	// These are sets of pods. For the pods in matches, the metrics have reported that the pod
+	// matches the podFailurePolicy. A pod in due has lost its finalizer since it matched. A pod in
+	// plain was recorded before it matched.
 	matches, due, plain map[job.UID]bool
 	// created counts the confirmed creations; completed and failed count the new indexes of the written statuses.
 	created, completed, failed int

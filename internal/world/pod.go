@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// The functions below are steps that a kubelet and an API server make with one pod, as changes of a
-// value: the pod gets a new detail, and what the old one points to does not change. Each function
-// reports whether the pod has changed.
+// The functions below are the steps that a kubelet and an API server make with one pod. Each
+// function gives the pod a new detail and does not write to the old one. It reports whether the pod
+// has changed.
 
 // RunPod starts a pod.
 func RunPod(p *job.Pod, now time.Time) bool {

@@ -31,7 +31,7 @@ type Comparison struct {
 
 // Compare plays every variant with the seeds from first to first+n-1, on the given number of cores;
 // 0 means all. The figures do not depend on that number. Progress, if not nil, is called after each
-// run, one call at a time; the result is valid during the call.
+// run, one call at a time; the result is valid only during the call.
 func Compare(
 	ctx context.Context, variants []Variant, first uint64, n, cores int,
 	progress func(variant, seed int, r *Result),

@@ -62,7 +62,7 @@ func TestRun_Gangs(t *testing.T) {
 		change(&j)
 		return j
 	}
-	fails := func(first int32) func(Start, *Life, *rand.Rand) { // the pod of the highest number, once
+	fails := func(first int32) func(Start, *Life, *rand.Rand) { // the pod with the highest number fails once
 		return func(s Start, l *Life, _ *rand.Rand) {
 			if s.Number == first {
 				l.For, l.ExitCode = l.For+time.Second, 1

@@ -40,8 +40,8 @@ type jobState struct {
 	existing, tracked int32
 	created           int32
 
-	// groups are the workload and the pod group of the job as the API server has them, and gang its
-	// pods that start together, or nil.
+	// groups are the workload and the pod group of the job as the API server has them. gang holds
+	// the pods of the job that start together; it is nil if none do.
 	groups jobgroup.Groups
 	gang   *gang
 	// With Pod.Quorum, worker is the pod whose start last made the pods of the job begin their

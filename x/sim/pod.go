@@ -31,8 +31,8 @@ type Pod struct {
 	FailAfter Dist
 	// ExitCode is the exit code of failed pods; zero means 1.
 	ExitCode int32
-	// FailIn are times in which every running pod fails, for example because something that the
-	// pods depend on is down. It fails after FailAfter.
+	// FailIn are times in which every running pod fails, FailAfter later. The reason may be that
+	// something is down on which the pods depend.
 	FailIn []Window
 	// Stop is how long a running pod takes to end once it is deleted. After its grace period it is
 	// killed.

@@ -79,8 +79,8 @@ func TestCost(t *testing.T) {
 		t.Errorf("cost %v and %v in %v", r.Cost, r.CostBusy, r.LastEnd)
 	}
 
-	// Nodes cost until the last job ends, even if it ends immediately. Its TTL does not count.
-	// Without jobs, nodes cost until the last event.
+	// The cost counts until the last job ends, even if it ends immediately; its TTL does not count.
+	// Without jobs, the cost counts until the last event.
 	zero, ttl := int32(0), int32(3600)
 	empty := job.Spec{Completions: &zero, Parallelism: &one, TTLSecondsAfterFinished: &ttl, Template: spec.Template}
 	for want, jobs := range map[float64]iter.Seq2[Job, error]{0: Of(Job{Name: "j", Spec: empty}), 2: nil} {
