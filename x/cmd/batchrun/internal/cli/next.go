@@ -60,7 +60,10 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	var cronJobs []store.CronJob
 	for _, c := range all {
 		cronJobs = append(cronJobs, store.CronJob{
-			Namespace: c.Object.Namespace, Name: cmp.Or(c.Object.Name, name), Manifest: c.Raw, Created: now.Truncate(time.Second),
+			Namespace: c.Object.Namespace,
+			Name:      cmp.Or(c.Object.Name, name),
+			Manifest:  c.Raw,
+			Created:   now.Truncate(time.Second),
 		})
 	}
 	if len(cronJobs) == 0 {

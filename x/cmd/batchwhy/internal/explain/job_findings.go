@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -42,7 +44,7 @@ func (l *look) specFindings() (all []Finding) {
 		return all
 	}
 
-	all = append(all, l.unreachable()...)
+	all = slices.Concat(all, l.selectorFindings(), l.unreachable())
 	if text, limit := sharedRestarts(l.spec); text != "" {
 		all = append(all, finding(Note, "RestartsShared", text,
 			when("each container should have that many", l.set("raise backoffLimit", "spec.backoffLimit", limit,
@@ -51,6 +53,23 @@ func (l *look) specFindings() (all []Finding) {
 				l.again("set restartPolicy: Never: then backoffLimit counts failed pods"))))
 	}
 	return all
+}
+
+// selectorFindings report a selector that a Job has set by hand and that selects every pod.
+func (l *look) selectorFindings() []Finding {
+	var manual struct{ ManualSelector bool }
+	_ = json.Unmarshal(l.job.Spec, &manual) // a server makes the selector otherwise
+	s := l.spec.Selector
+	switch {
+	case s == nil, len(s.MatchLabels)+len(s.MatchExpressions) > 0, l.job.IsManifest && !manual.ManualSelector:
+		return nil
+	}
+
+	text := fmt.Sprintf("manualSelector is true, and selector is empty: it selects every pod in namespace %s, and "+
+		"the Job adopts those without a controller: their ends count as its own, and it deletes them as surplus",
+		cmp.Or(l.job.Namespace, "default"))
+	return oneFinding(Warning, "SelectsAll", text,
+		l.again("let the server make the selector: remove selector and manualSelector"))
 }
 
 // sharedRestarts returns a text if several containers share the restarts that backoffLimit allows

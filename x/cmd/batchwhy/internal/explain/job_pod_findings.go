@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ func (l *look) activeFailures() []Finding {
 	if l.plan.Verdict.Type == job.ConditionSuccessCriteriaMet {
 		return nil
 	}
-	return slices.Concat(l.failureFindings(), l.goneFindings(), l.failedIndexFindings(), l.unhandledFindings())
+	return slices.Concat(l.failureFindings(), l.goneFindings(), l.failedIndexFindings(), l.indexFindings(),
+		l.unhandledFindings())
 }
 
 // failedIndexFindings report that some indexes have failed for good while others continue. Then the
@@ -45,6 +47,37 @@ func (l *look) failedIndexFindings() []Finding {
 		inspect("look which pods of these indexes are left, and read their logs", kubectl(l.job.Namespace, "get",
 			"pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-L",
 			"batch.kubernetes.io/job-completion-index")))
+}
+
+// indexFindings report pods that count for another index than the one in their names and labels,
+// since a user has edited the annotation (J13).
+func (l *look) indexFindings() (all []Finding) {
+	if !l.isIndexed() {
+		return nil
+	}
+	for i, p := range l.pods {
+		index, label := l.snapshot.Pods[i].Index.Int32(), p.Labels[job.IndexLabel]
+		was, err := strconv.ParseInt(label, 10, 32)
+		isOurs := l.snapshot.Pods[i].Owner != jobpod.Foreign && strings.HasPrefix(p.Name, l.job.Name+"-"+label+"-")
+		if !isOurs || err != nil || int64(index) == was {
+			continue
+		}
+
+		counts := fmt.Sprintf("it counts for index %d", index)
+		switch {
+		case index < 0:
+			counts = "it counts for no index, so that the controller deletes it"
+		case l.spec.Completions != nil && index >= *l.spec.Completions:
+			counts = fmt.Sprintf("index %d does not exist, so that the controller deletes it", index)
+		}
+		text := fmt.Sprintf("pod %s was created for index %d, and its annotation %s says otherwise: %s",
+			p.Name, was, job.IndexLabel, counts)
+		back := merge(p.Namespace, "pod", p.Name,
+			fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, job.IndexLabel, label))
+		all = append(all, finding(Warning, "IndexEdited", text, does("set the annotation back",
+			"the pod counts for its own index again; what has been counted for another one stays", back)))
+	}
+	return all
 }
 
 // deletionFindings report a Job that should be gone.

@@ -339,9 +339,10 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = append(all, l.volumeZoneRemedies(p)...)
 	}
 
+	taints := taintsIn(reasons)
 	if take("taint") {
 		all = append(all, when("the nodes are reserved, and this Job may use them",
-			l.again("add a toleration for the taint that the message names")))
+			l.again("add a toleration for "+taints)))
 	}
 
 	if take("topology spread") {
@@ -358,8 +359,17 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	}
 
 	if take("affinity", "selector", "didn't match") {
-		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the "+
-			"nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))
+		labels := inspect("compare the labels of the nodes with nodeSelector and affinity, and correct one of them",
+			"kubectl get nodes --show-labels")
+		if want := p.Spec.NodeSelector; len(want) > 0 {
+			var pairs []string
+			for _, key := range sortedKeys(want) {
+				pairs = append(pairs, key+"="+want[key])
+			}
+			labels = inspect(fmt.Sprintf("the pod wants nodes with %s: look which have them, and label the others, "+
+				"or correct nodeSelector", list(pairs)), "kubectl get nodes -l "+quote(strings.Join(pairs, ",")))
+		}
+		all = append(all, when("no node has the labels that the pod wants", labels))
 	}
 
 	if take("persistentvolumeclaim", "volume") {
@@ -393,6 +403,26 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = []*Remedy{l.describePodRemedy(p), free}
 	}
 	return all
+}
+
+// taintsIn names the taints in the reasons of a scheduler's message.
+func taintsIn(reasons []string) string {
+	var all []string
+	for _, r := range reasons {
+		_, taint, ok := strings.Cut(r, "untolerated taint {")
+		if !ok {
+			continue
+		}
+		key, value, _ := strings.Cut(strings.TrimSuffix(taint, "}"), ":")
+		if value = strings.TrimSpace(value); value != "" {
+			key += "=" + value
+		}
+		all = append(all, key)
+	}
+	if len(all) == 0 {
+		return "the taint that the message names"
+	}
+	return "taint " + list(all)
 }
 
 // extended returns the resource that a message is about if only some nodes have it, such as

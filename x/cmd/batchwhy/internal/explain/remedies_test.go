@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -195,8 +196,16 @@ func (s scene) patch(a *explain.Act) error {
 		return s.patchTemplate(c, fields.Spec["jobTemplate"])
 	case "pod":
 		for _, p := range s.Pods {
-			if p.Namespace == a.Namespace && p.Name == a.Name && fields.Metadata["finalizers"] != nil {
+			if p.Namespace != a.Namespace || p.Name != a.Name {
+				continue
+			}
+			if fields.Metadata["finalizers"] != nil {
 				p.Finalizers, p.Object.Untracked = nil, true
+			}
+			var annotations map[string]string
+			_ = json.Unmarshal(fields.Metadata["annotations"], &annotations)
+			if index, err := strconv.Atoi(annotations[job.IndexLabel]); err == nil {
+				p.Object.Index = job.IndexAt(int32(index))
 			}
 		}
 	}

@@ -80,6 +80,7 @@ type End struct {
 // PodSpec has the fields of a pod's spec, or of a template's, that explanations need.
 type PodSpec struct {
 	Scheduler, ServiceAccount string
+	NodeSelector              map[string]string
 	// Gates are the names of the scheduling gates. Claims are the names of the volume claims.
 	Gates, Claims []string
 	// Group is the name of the pod group that the pod is scheduled with, or "".
@@ -140,6 +141,7 @@ type podSpec struct {
 	NodeName       string            `json:"nodeName"`
 	SchedulerName  string            `json:"schedulerName"`
 	ServiceAccount string            `json:"serviceAccountName"`
+	NodeSelector   map[string]string `json:"nodeSelector"`
 	Gates          []named           `json:"schedulingGates"`
 	Group          schedulingGroup   `json:"schedulingGroup"`
 	Deadline       *int64            `json:"activeDeadlineSeconds"`
@@ -189,6 +191,7 @@ func (s *podSpec) read() PodSpec {
 	out := PodSpec{
 		Scheduler:      s.SchedulerName,
 		ServiceAccount: s.ServiceAccount,
+		NodeSelector:   s.NodeSelector,
 		Group:          s.Group.Name,
 		Deadline:       s.Deadline,
 	}
