@@ -109,7 +109,8 @@ func applied(out, was Explanation, changes []string) Explanation {
 	file := strings.ToLower(out.Kind) + ".yaml"
 	out.Findings = slices.DeleteFunc(out.Findings, func(f Finding) bool {
 		isLate := f.Code == "ControllerBehind" || f.Code == "NotExpired"
-		return isLate || slices.ContainsFunc(was.Findings, func(g Finding) bool { return f.Code == g.Code && f.Text == g.Text })
+		wasSo := func(g Finding) bool { return f.Code == g.Code && f.Text == g.Text }
+		return isLate || slices.ContainsFunc(was.Findings, wasSo)
 	})
 	out.Findings = append(out.Findings, finding(Note, "AppliesToExisting", text,
 		inspect("look at each difference", "kubectl diff -f "+file)))
