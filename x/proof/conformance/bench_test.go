@@ -78,7 +78,7 @@ var planned atomic.Int64
 // settled is the longest delay of the server's notifications.
 const settled = 10 * time.Millisecond
 
-// benchCase is a kind of world and its round.
+// benchCase is a kind of world, and the round that is measured in it.
 type benchCase struct {
 	name string
 	spec string

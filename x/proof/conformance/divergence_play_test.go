@@ -190,7 +190,7 @@ func timesOf(prefix string) func(*life) string {
 	}
 }
 
-// inARow counts the writes that begin with prefix, instant by instant.
+// inARow returns, for each instant, how many writes in a row begin with prefix.
 func inARow(prefix string) func(*life) string {
 	return func(l *life) string {
 		var counts []string

@@ -84,7 +84,8 @@ func TestLongRun(t *testing.T) {
 
 	fmt.Printf("seed %d\n", y.seed)
 	if mine.Of == 1 && mine.Mine < 0 && *scripts > 1 && !*until {
-		// The controllers' feature gates and counters belong to a process.
+		// The controllers' feature gates and counters are global, so scripts run in parallel only
+		// in processes of their own.
 		args := []string{"-test.run=^TestLongRun$", "-test.testlogfile=", fmt.Sprint("-seed=", y.seed)}
 		of, err := share.Divide(runtime.NumCPU(), args, y.add)
 		if err != nil {

@@ -53,7 +53,7 @@ func failing(code int32, numbers ...int32) func(_, _, _ int32) sim.Life {
 	}
 }
 
-// stubborn returns lives in which an index fails as often as the map says.
+// stubborn returns lives in which each index of the map fails that many times.
 func stubborn(failures map[int32]int32) func(_, _, _ int32) sim.Life {
 	return func(_, index, earlier int32) sim.Life {
 		if earlier < failures[index] {

@@ -35,7 +35,7 @@ func (l *List[V]) Add(fill func(*V)) uint32 {
 	return uint32(l.n)
 }
 
-// At returns the value with a number. It is shared by all workers.
+// At returns the value with a number. All workers share the value.
 func (l *List[V]) At(id uint32) *V {
 	return &(*l.pages.Load())[(id-1)/pageSize][(id-1)%pageSize]
 }
@@ -66,7 +66,7 @@ func (n *Interned[K, V]) Number(key K, value func() V) uint32 {
 // Of returns the value with a number.
 func (n *Interned[K, V]) Of(id uint32) V { return *n.all.At(id) }
 
-// At returns the value with a number. It must not be changed.
+// At returns the value with a number. The value must not be changed.
 func (n *Interned[K, V]) At(id uint32) *V { return n.all.At(id) }
 
 // Len returns the number of values.

@@ -64,7 +64,7 @@ type Tally struct {
 	Taken, Fresh []int
 	// Rules counts how often each rule was exercised, by its place in [System.Rules].
 	Rules []int
-	// Cut counts the moves that lead out of the scope, such as to one pod too many.
+	// Cut counts the moves that lead out of the scope, for example to one pod too many.
 	Cut int
 }
 

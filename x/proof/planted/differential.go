@@ -23,7 +23,8 @@ func playScripts(b *bug, dir string, o options) verdict {
 		fmt.Sprint("-scripts=", o.scripts))
 }
 
-// playRounds plans single rounds with both until one differs.
+// playRounds plans single rounds with the controllers of Kubernetes and with ours until one
+// differs.
 func playRounds(b *bug, dir string, o options) verdict {
 	return playDifferential(b, dir, o, "rounds", "-test.run=^TestRounds$", "-share=0", fmt.Sprint("-rounds=", o.rounds))
 }

@@ -30,7 +30,7 @@ func TestPackagePictureIsTrue(t *testing.T) {
 	}
 }
 
-// TestPicture_Wrong finds what is wrong in pictures of other packages.
+// TestPicture_Wrong: the check finds what is wrong in made-up pictures.
 func TestPicture_Wrong(t *testing.T) {
 	const right = `
     kit["the kits<br/>internal<br/>x"] --> job

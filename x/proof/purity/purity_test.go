@@ -145,7 +145,7 @@ func TestEveryPackageIsListed(t *testing.T) {
 	}
 }
 
-// TestModuleRequiresThreeOthers keeps the module's users from inheriting more.
+// TestModuleRequiresThreeOthers keeps the module's users from inheriting further modules.
 func TestModuleRequiresThreeOthers(t *testing.T) {
 	got := strings.Fields(string(goCommand(t, "list", "-m", "-f", "{{.Path}}", "all")))
 	want := []string{module, "github.com/google/go-cmp", "github.com/robfig/cron/v3", "pgregory.net/rapid"}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// start runs the controllers of Kubernetes with the workers of their flags.
+// start runs the controllers of Kubernetes with the default number of workers.
 func start(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

@@ -140,7 +140,7 @@ var plants = []plant{
 		always("spec.backoffLimit", 90)},
 	{"failed before the deadline", "jobs", "J23", ends("FailureTarget", "DeadlineExceeded"),
 		always("spec.activeDeadlineSeconds", 9000)},
-	// The controller ends the job, and continues.
+	// The controller ends the job, and goes on as if it had not.
 	{"a pod after the end", "jobs", "JI16", "status.active" + goesOn + exists, set("status.conditions", []any{
 		map[string]any{"type": "FailureTarget", "status": "True"}, map[string]any{"type": "Failed", "status": "True"},
 	})},

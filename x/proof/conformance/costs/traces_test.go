@@ -116,7 +116,6 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 // kinds names the logs of a recording.
 var kinds = []string{"cronjobs", "jobs", "pods"}
 
-// check checks the logs.
 func (r *recording) check(t *testing.T, report func(trace.Finding)) trace.Summary {
 	t.Helper()
 	var inputs []trace.Log

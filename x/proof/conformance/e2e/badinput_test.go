@@ -77,7 +77,7 @@ var badJobs = map[string]badJob{
 	"foreign finalizer": {func(j *batchv1.Job) { j.Finalizers = []string{"example.com/keep"} }, ""},
 }
 
-// badCronJob is the same for a CronJob.
+// badCronJob is a CronJob that only an older server may have stored.
 type badCronJob struct {
 	change   func(*batchv1.CronJob)
 	reported string

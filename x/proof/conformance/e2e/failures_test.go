@@ -143,7 +143,7 @@ func (p *place) wantLeader(name string) {
 	}
 }
 
-// testConflictingWriters: others write to the job and to its pods all the time.
+// testConflictingWriters: other clients write to the job and to its pods all the time.
 func testConflictingWriters(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	p.start(p.config())

@@ -45,7 +45,7 @@ func (t things) Delete(ctx context.Context, name string, o metav1.DeleteOptions)
 
 var scoped = schema.GroupVersion{Group: "scope.example.com", Version: "v1"}
 
-// define defines a kind without a namespace, and waits until the server has it.
+// define defines a cluster-scoped kind, and waits until the server has it.
 func (p *place) define(client dynamic.Interface, kind, plural string) things {
 	p.Helper()
 	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})

@@ -81,7 +81,7 @@ func (s *cronJobStore) CreateCronJob(c cronjob.CronJob) error {
 	return s.Create(o)
 }
 
-// cronSpecOf returns the spec of an object, by way of the planner's JSON.
+// cronSpecOf converts a spec of the planner to the spec of an object, by way of JSON.
 func cronSpecOf(s cronjob.Spec) (out batchv1.CronJobSpec) {
 	data, err := json.Marshal(s)
 	must(err)

@@ -111,7 +111,7 @@ func (s *jobStore) CreateJob(j job.Job) error {
 	return err
 }
 
-// specOf returns the spec of an object, by way of the planner's JSON.
+// specOf converts a spec of the planner to the spec of an object, by way of JSON.
 func specOf(s job.Spec) (out batchv1.JobSpec) {
 	data, err := json.Marshal(s)
 	must(err)
@@ -228,7 +228,7 @@ func (s *jobStore) UpdatePod(p job.Pod) error {
 	return s.Delete(server.Pods, namespace, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
 }
 
-// report puts a kubelet's report about a pod into its object.
+// report puts a kubelet's report about a pod into the pod's object.
 func report(o *corev1.Pod, p *job.Pod) {
 	if p.Assigned {
 		o.Spec.NodeName = "node"

@@ -26,7 +26,7 @@ func init() {
 	playTheirs = reference
 	setGate = utilfeature.DefaultMutableFeatureGate.Set
 	time.Local = time.UTC // the zone of schedules that name none
-	// The errors are intended, and not logged.
+	// The errors are intended, so they are not logged.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
 }

@@ -26,7 +26,7 @@ type Snapshot struct {
 
 	Job  *batchv1.Job
 	Pods []*corev1.Pod
-	// Groups are drawn with the gate WorkloadWithJob.
+	// Groups are drawn only with the gate WorkloadWithJob.
 	Groups jobgroup.Groups
 	// Now is the time of the round.
 	Now time.Time
@@ -41,7 +41,7 @@ type Memory struct {
 	// Creations and Deletions are the expectations, which were recorded Age before the round.
 	Creations, Deletions int
 	Age                  time.Duration
-	// Untracking are the UIDs of pods whose removal of the finalizer is in flight.
+	// Untracking are the UIDs of pods with a removal of the finalizer in flight.
 	Untracking []job.UID
 	// Finished is set once a final status was written.
 	Finished bool

@@ -85,7 +85,7 @@ func groupSteps() []choice {
 	}
 }
 
-// CronJobs draws scripts about one CronJob, whose jobs run or are ended by hand.
+// CronJobs draws scripts about one CronJob, whose jobs run or are ended by steps.
 func CronJobs() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
 		pace := often

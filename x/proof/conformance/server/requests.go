@@ -129,7 +129,7 @@ func (r *resource) get(namespace, name string) (runtime.Object, error) {
 	return r.answer(obj, err)
 }
 
-// list lists a namespace, or all; the client set filters by labels.
+// list lists the objects of one namespace, or of all; the client set filters by labels.
 func (r *resource) list(namespace string, by fields.Selector) (runtime.Object, error) {
 	matching, err := r.matching(namespace, by)
 	if err != nil {

@@ -179,7 +179,7 @@ func (s *Server) collectDependent(resource string, o object) int {
 	return 1
 }
 
-// owner reports whether the owner exists. Owners of other kinds always do.
+// owner reports whether the owner exists. Owners of kinds other than Job and CronJob always exist.
 func (s *Server) owner(namespace string, ref *metav1.OwnerReference) bool {
 	switch ref.Kind {
 	case "Job":

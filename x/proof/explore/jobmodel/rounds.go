@@ -72,7 +72,7 @@ type writeStep struct {
 	verb verb
 	// place is the place of the pod in the view.
 	place uint8
-	// index, failures and ignored belong to a pod to create.
+	// index, failures and ignored describe a pod to create.
 	index             job.Index
 	failures, ignored int32
 	// grouped is true for a pod to create that names the group.
@@ -137,7 +137,7 @@ type rounds struct {
 	planned  atomic.Int64
 }
 
-// begin returns the round from a view, before its first write.
+// begin returns the round that begins with a view, before its first write.
 func (r *rounds) begin(v view) roundID {
 	return r.begins.Get(v, func() roundID { return r.play(&begun{view: v}, 0, nil) })
 }
@@ -163,7 +163,7 @@ func (r *rounds) outcomes(id roundID) []outcome {
 
 func (r *rounds) of(id roundID) *round { return r.all.At(uint32(id)) }
 
-// bytes returns about how much memory the rounds take, which is most of a model's.
+// bytes returns about how much memory the rounds take, which is most of the memory of a model.
 func (r *rounds) bytes() int64 {
 	perRound := int64(unsafe.Sizeof(round{}) + unsafe.Sizeof(ending{}))
 	perView := int64(unsafe.Sizeof(begun{})) + 2*int64(unsafe.Sizeof(view{}))

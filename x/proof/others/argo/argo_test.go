@@ -100,7 +100,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		Program: blackbox.Program{
 			Resources: []blackbox.Resource{
 				definition(t, "cronworkflows", nil), definition(t, "workflowtemplates", nil), definition(t, "clusterworkflowtemplates", nil),
-				// A Workflow with a request to shut down, as from Replace, fails immediately.
+				// Replace asks a Workflow to shut down. Such a Workflow fails immediately.
 				definition(t, "workflows", func(o blackbox.Object) {
 					if o.Text("spec", "shutdown") != "" && !ended(o) {
 						end(o, false)

@@ -41,7 +41,7 @@ type plain struct {
 	refuse  bool     // whether the next patch of the CronWorkflow is refused
 }
 
-// with returns the server. It is two minutes and ten seconds past ten.
+// with returns a server at two minutes and ten seconds past ten.
 func with(t *testing.T, spec v1alpha1.CronWorkflowSpec) *plain {
 	time.Sleep(10*time.Hour + 2*time.Minute + 10*time.Second)
 	spec.WorkflowSpec = v1alpha1.WorkflowSpec{Entrypoint: "main", Templates: []v1alpha1.Template{{Name: "main", Container: &corev1.Container{Image: "true"}}}}

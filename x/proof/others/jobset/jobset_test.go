@@ -90,7 +90,7 @@ var subject = blackbox.Batch{
 	},
 }
 
-// withDefaults sets the defaults as its webhook does.
+// withDefaults sets the defaults as JobSet's webhook does.
 func withDefaults(o blackbox.Object) {
 	webhook, err := webhooks.NewJobSetWebhook(nil)
 	var js jobsetv1.JobSet

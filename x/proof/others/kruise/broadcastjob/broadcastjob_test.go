@@ -122,7 +122,7 @@ func subject(t *testing.T) *blackbox.Batch {
 	}
 }
 
-// oneOf returns the label of the first n nodes.
+// oneOf returns the label that the first n nodes have.
 func oneOf(n int) string { return fmt.Sprintf("one-of-%d", n) }
 
 // nodeOf returns the node that the affinity of a pod names.
@@ -154,7 +154,7 @@ func definition(t *testing.T, plural string, defaults func(blackbox.Object)) bla
 	return r
 }
 
-// defaulted sets the defaults as their webhook does.
+// defaulted sets the defaults as OpenKruise's webhook does.
 func defaulted(o blackbox.Object) {
 	var job v1alpha1.BroadcastJob
 	data, err := json.Marshal(o)
