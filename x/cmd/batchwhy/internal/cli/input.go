@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -19,9 +20,14 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 	s := &read.Source{}
 	bar := &progress{out: p.err, on: p.progress}
 	defer bar.clear()
+	defer objects.UseLogs()
 	if p.kubectl {
 		s.Live, s.Fresh = true, true
-		return s, p.askKubectl(ctx, objects)
+		if err := p.askKubectl(ctx, objects); err != nil {
+			return s, err
+		}
+		p.askLogs(ctx, objects)
+		return s, nil
 	}
 	if len(args) == 0 {
 		if isTerminal(p.in) {
@@ -98,10 +104,14 @@ func filesOf(folder string) (files []string, err error) {
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".json", ".yaml", ".yml":
-			if d.Type().IsRegular() {
-				rel, _ := filepath.Rel(folder, path)
-				files = append(files, rel)
+		default:
+			if d.Name() != "logs.txt" { // of kubectl cluster-info dump
+				return nil
 			}
+		}
+		if d.Type().IsRegular() {
+			rel, _ := filepath.Rel(folder, path)
+			files = append(files, rel)
 		}
 		return nil
 	})
@@ -121,7 +131,11 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *read.So
 			s.Written = info.ModTime()
 		}
 	}
-	return copyAll(objects.Stream(shown), f, bar)
+	in := bufio.NewReader(f)
+	if head, _ := in.Peek(len(read.LogMark)); string(head) == read.LogMark {
+		return objects.ReadLogs(in)
+	}
+	return copyAll(objects.Stream(shown), in, bar)
 }
 
 func copyAll(to *manifest.Stream, from io.Reader, bar *progress) error {

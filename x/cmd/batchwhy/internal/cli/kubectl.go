@@ -8,9 +8,11 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -80,6 +82,40 @@ func (p *program) get(ctx context.Context, kind string, names ...string) answer 
 		return p.get(ctx, kind, p.namesOf(kind)...) // whoever may not list may still get by name
 	}
 	return answer{kind, errOut.String(), out.Bytes(), err}
+}
+
+// askLogs reads the ends of the logs of the newest failed pod of each Job, of as many Jobs as are
+// explained one by one. Whoever may not read logs gets an explanation without them.
+func (p *program) askLogs(ctx context.Context, objects *read.Objects) {
+	newest := make(map[job.UID]*read.Pod)
+	objects.Silent(func(pod *read.Pod, _ read.LogKey) string {
+		uid := pod.Controller().UID
+		if n := newest[uid]; n == nil || n.CreationTimestamp.Before(pod.CreationTimestamp) {
+			newest[uid] = pod
+		}
+		return ""
+	})
+	if len(newest) > mostDetailed {
+		return
+	}
+
+	objects.Silent(func(pod *read.Pod, key read.LogKey) string {
+		if newest[pod.Controller().UID] != pod {
+			return ""
+		}
+		args := []string{"logs", key.Pod, "--namespace", key.Namespace, "--container", key.Container,
+			"--tail", strconv.Itoa(read.LogLines), "--limit-bytes", "4096"}
+		if key.Previous {
+			args = append(args, "--previous")
+		}
+		if p.context != "" {
+			args = append(args, "--context", p.context)
+		}
+		if out, err := exec.CommandContext(ctx, "kubectl", args...).Output(); err == nil {
+			objects.AddLog(key, string(out))
+		}
+		return ""
+	})
 }
 
 // namesOf returns the names that the user has requested of a kind, as in job/import.

@@ -51,6 +51,7 @@ type Objects struct {
 	OnChange func(Change)
 
 	byUID    map[job.UID]identity
+	logs     map[LogKey]string
 	tooMany  bool
 	problems int
 }

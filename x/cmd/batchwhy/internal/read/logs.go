@@ -1,0 +1,88 @@
+package read
+
+import (
+	"bufio"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// LogKey names a container of a pod. Previous is true for the container before its last restart.
+type LogKey struct {
+	Namespace, Pod, Container string
+	Previous                  bool
+}
+
+// LogLines is the number of lines of a log that are kept.
+const LogLines = 3
+
+// AddLog keeps the last lines that a container has printed.
+func (o *Objects) AddLog(key LogKey, log string) {
+	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(lines) == 0 {
+		return
+	}
+	if o.logs == nil {
+		o.logs = make(map[LogKey]string)
+	}
+	o.logs[key] = strings.Join(lines[max(0, len(lines)-LogLines):], "\n")
+}
+
+// LogMark begins each log in the files of kubectl cluster-info dump.
+const LogMark = "==== START logs for container "
+
+var logHead = regexp.MustCompile(`^` + LogMark + `(\S+) of pod ([^/\s]+)/(\S+) ====$`)
+
+// ReadLogs reads logs as kubectl cluster-info dump writes them, each between a START and an END line.
+func (o *Objects) ReadLogs(in io.Reader) error {
+	var key LogKey
+	var last []string
+	reader := bufio.NewReader(in)
+	for {
+		line, err := reader.ReadString('\n')
+		line = strings.TrimRight(line, "\r\n")
+		if head := logHead.FindStringSubmatch(line); head != nil || err != nil || strings.HasPrefix(line, "==== END logs") {
+			o.AddLog(key, strings.Join(last, "\n"))
+			last = last[:0]
+			if head != nil {
+				key = LogKey{Namespace: head[2], Pod: head[3], Container: head[1]}
+			}
+		} else if strings.TrimSpace(line) != "" {
+			last = append(last[max(0, len(last)-LogLines+1):], line)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Silent calls do for each container that has failed without a message, and asks it for what the
+// container has said.
+func (o *Objects) Silent(do func(*Pod, LogKey) string) {
+	for _, p := range o.Pods {
+		if p == nil {
+			continue
+		}
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			key := LogKey{Namespace: p.Namespace, Pod: p.Name, Container: c.Name}
+			if c.Ended && c.ExitCode != 0 && c.Message == "" {
+				c.Message = do(p, key)
+			}
+			if key.Previous = true; c.Last != nil && c.Last.ExitCode != 0 && c.Last.Message == "" {
+				c.Last.Message = do(p, key)
+			}
+		}
+	}
+}
+
+// UseLogs lets each container that has failed without a message say what its log ends with.
+func (o *Objects) UseLogs() {
+	if len(o.logs) > 0 {
+		o.Silent(func(_ *Pod, key LogKey) string { return o.logs[key] })
+	}
+}
