@@ -42,7 +42,8 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	for {
 		line, err := reader.ReadString('\n')
 		line = strings.TrimRight(line, "\r\n")
-		if head := logHead.FindStringSubmatch(line); head != nil || err != nil || strings.HasPrefix(line, "==== END logs") {
+		head := logHead.FindStringSubmatch(line)
+		if head != nil || err != nil || strings.HasPrefix(line, "==== END logs") {
 			o.AddLog(key, strings.Join(last, "\n"))
 			last = last[:0]
 			if head != nil {
