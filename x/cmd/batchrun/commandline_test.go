@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// Names and messages reach a terminal, or a JSON object, without control characters.
+// Names and messages lose their control characters before they reach a terminal or a JSON object.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	const evil = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2066\x7f\r\b\n"
@@ -49,7 +49,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// The command line is as in the other commands of this project.
+// The command line follows the same conventions as the other commands of this project.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

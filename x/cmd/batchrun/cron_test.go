@@ -21,9 +21,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// tick is a CronJob whose jobs each write a line "begin JOB" and, unless stopped,
-// "end JOB". TIME is replaced by the run time of a job, and MORE by more fields of the
-// spec.
+// tick is a CronJob. Each of its jobs writes a line "begin JOB" and, unless it is stopped, a line
+// "end JOB". TIME is replaced by the run time of a job, and MORE by more fields of the spec.
 const tick = `
 apiVersion: batch/v1
 kind: CronJob
@@ -50,8 +49,8 @@ func tickWith(more, time string) string {
 	return strings.NewReplacer("MORE", more, "TIME", time).Replace(tick)
 }
 
-// runs returns the second words of the lines in the trace "runs" that begin with a
-// word.
+// runs takes the lines of the trace "runs" that begin with a word, and returns the second word of
+// each.
 func (w *world) runs(word string) (names []string) {
 	for _, words := range w.trace("runs") {
 		if words[0] == word {
@@ -83,8 +82,8 @@ func once(t *testing.T, names []string) {
 	}
 }
 
-// Runs of a schedule at 120 times the speed, the history, and the output of the
-// commands afterwards.
+// A schedule runs at 120 times the speed. The test checks the runs, the history, and what the
+// commands print afterwards.
 func TestCronJobRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -128,8 +127,8 @@ func TestCronJobRuns(t *testing.T) {
 	}
 }
 
-// atSpeeds tries a fast clock, and slower ones if the machine is too slow or busy for it. try returns
-// what is missing at a speed, or ""; it reports other errors itself.
+// atSpeeds tries a fast clock, and slower ones if the machine is too slow or too busy. try returns
+// what is missing at a speed, or "". It reports other errors itself.
 func atSpeeds(t *testing.T, speed int, try func(w *world, speed int) (missing string)) {
 	t.Helper()
 	var missing string
@@ -142,8 +141,7 @@ func atSpeeds(t *testing.T, speed int, try func(w *world, speed int) (missing st
 	t.Error(missing)
 }
 
-// A run is due while another is active. A run takes two minutes of the CronJob's
-// time.
+// A run is due while an earlier one is active. A run takes two minutes by the clock of the CronJob.
 func TestConcurrencyPolicies(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -185,8 +183,8 @@ func TestConcurrencyPolicies(t *testing.T) {
 	}
 }
 
-// The TTL of a CronJob's jobs is honoured, also for their logs. The TTL of a Job with a manifest of
-// its own is not.
+// The TTL of a CronJob's jobs is honoured, and their logs are removed as well. If a Job has a
+// manifest of its own, its TTL is not honoured.
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -254,7 +252,8 @@ func (w *world) until(command, object, text string) {
 	w.t.Fatalf("%s %s never says %q: %v", command, object, text, w.call(command, object))
 }
 
-// A running runner starts a triggered job immediately. Without one, the next runner starts it.
+// A running runner starts a triggered job immediately. If no runner runs, the next one starts the
+// job.
 func TestTrigger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -265,7 +264,7 @@ func TestTrigger(t *testing.T) {
 	if o := w.want(0, "trigger", "tick"); o.errOut != "" || o.out != "requested job tick-manual-1\n" {
 		t.Error(o)
 	}
-	w.until("status", "tick-manual-1", "Complete") // or Ctrl-C would have it run again
+	w.until("status", "tick-manual-1", "Complete") // otherwise Ctrl-C would suspend it
 	if code := stop(syscall.SIGINT); code != 130 {
 		t.Errorf("exit status %d", code)
 	}
@@ -324,8 +323,8 @@ func TestRemoveOutlivesRunner(t *testing.T) {
 	w.want(2, "status", "tick")
 }
 
-// If an interrupted rm has left parts of a job, they are removed when the name of the job is used
-// again. What is left of other jobs stays.
+// If an interrupted rm has left parts of a job behind, they are removed when a new job gets the
+// same name. What is left of other jobs stays.
 func TestRemovedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -342,7 +341,7 @@ func TestRemovedNamesAreFree(t *testing.T) {
 	}
 }
 
-// Ctrl-C also suspends the jobs of a CronJob; the next run resumes them.
+// Ctrl-C suspends the jobs of a CronJob as well. The next run resumes them.
 func TestCronJobInterrupted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -364,7 +363,8 @@ func TestCronJobInterrupted(t *testing.T) {
 	}
 }
 
-// A CronJob may change between two runs of the program: the new schedule applies from then on (C17).
+// A CronJob may change between two runs of the program. From then on the new schedule applies
+// (C17).
 func TestCronJobChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -381,7 +381,7 @@ func TestCronJobChanges(t *testing.T) {
 	}
 }
 
-// The clock of a state folder never goes back, at whatever speed it went before.
+// The clock of a state folder never goes back, at whatever speed it ran before.
 func TestClockGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -408,8 +408,8 @@ func TestNext(t *testing.T) {
 		!strings.Contains(o.out, "at 02:30 on Sundays") {
 		t.Error(o)
 	}
-	// The same CronJob, stored and suspended. The lines of a job beside it begin with the time of
-	// day.
+	// The same CronJob is stored and suspended, and a job runs beside it. The lines of the job
+	// begin with the time of day.
 	text = strings.Replace(strings.Replace(text, "timeZone:", "suspend: true\n  timeZone:", 1), "name: tick",
 		"name: paused", 1)
 	w.want(0, "run", w.manifest(text), "--until", "1s")
@@ -453,8 +453,8 @@ func TestBadCronInput(t *testing.T) {
 	}
 }
 
-// In the README's example at a speed of 3600 each run starts: none is held back by
-// the one before.
+// Each run of the example in the README starts at a speed of 3600. No run is held back by the run
+// before it.
 func TestExampleAtSpeed(t *testing.T) {
 	t.Parallel()
 	atSpeeds(t, 3600, func(w *world, speed int) string {

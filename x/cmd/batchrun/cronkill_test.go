@@ -21,9 +21,9 @@ import (
 // wantCronKills is the number of kills in TestCronRunnerKilledAtRandom.
 const wantCronKills = 30
 
-// killCronJobs returns three CronJobs, one for each policy. Each job writes a line
-// "begin JOB" and, unless it is replaced, "end JOB". A run is due every minute, which is
-// every half second on the fast clock.
+// killCronJobs returns three CronJobs, one for each policy. Each job writes a line "begin JOB" and,
+// unless it is replaced, a line "end JOB". A run is due every minute of the fast clock, which is
+// every half second.
 func killCronJobs() string {
 	var all []string
 	for _, c := range []struct{ policy, time string }{{"Allow", "0.2"}, {"Forbid", "0.7"}, {"Replace", "0.7"}} {
@@ -34,8 +34,8 @@ func killCronJobs() string {
 	return strings.Join(all, "---")
 }
 
-// A runner that is killed again and again, at any moment, starts each run and each
-// trigger at most once, and in the end knows the result of each.
+// A runner is killed again and again, at any moment. It starts each run and each trigger at most
+// once, and in the end it knows the result of each.
 func TestCronRunnerKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -30,8 +30,8 @@ var damages = map[string]func(path string) error{
 	"gone": os.Remove,
 }
 
-// killed starts three pods, kills the runner and the supervisor of the first pod, and returns
-// the manifest and that pod.
+// killed starts three pods, and kills the runner and the supervisor of the first pod. It returns
+// the manifest, and the folder of that pod.
 func (w *world) killed() (file string, folder pod.Folder) {
 	w.t.Helper()
 	text := strings.ReplaceAll(sleepers, "backoffLimit: 0", "backoffLimit: 5")
@@ -48,8 +48,9 @@ func (w *world) killed() (file string, folder pod.Folder) {
 	return file, folder
 }
 
-// A damaged file of a pod makes at most that pod fail: the others go on and end, and the job can
-// be removed. Whatever a damaged record contains, no two pods of one index run at the same time.
+// If a file of a pod is damaged, at most that pod fails. The other pods continue and end, and the
+// job can be removed. Whatever a damaged record contains, no two pods of one index run at the same
+// time.
 func TestDamagedRecord(t *testing.T) {
 	for _, name := range []string{"state.json", "guard.json", "spec.json", "stop"} {
 		for how, damage := range damages {
@@ -96,7 +97,7 @@ func TestRemoveDamaged(t *testing.T) {
 	}
 }
 
-// While its supervisor lives, a pod is not lost: the supervisor writes the record again.
+// A pod is not lost while its supervisor lives, because the supervisor writes the record again.
 func TestDamagedWhileRunning(t *testing.T) {
 	for how, damage := range damages {
 		t.Run(how, func(t *testing.T) {

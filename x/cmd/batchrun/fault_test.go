@@ -19,7 +19,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// mount mounts a file system until the end of a test.
+// mount mounts a file system, and unmounts it at the end of the test.
 func mount(t *testing.T, source, target, kind string, flags uintptr, data string) {
 	t.Helper()
 	if err := unix.Mount(source, target, kind, flags, data); err != nil {
@@ -36,7 +36,7 @@ func smallWorld(t *testing.T) *world {
 	w := newWorld(t)
 	must.OK(t, os.Mkdir(w.state, 0o700))
 	mount(t, "tmpfs", w.state, "tmpfs", 0, "size=2m,mode=0700")
-	t.Cleanup(w.end) // before it is unmounted
+	t.Cleanup(w.end) // w.end must run before the folder is unmounted
 	return w
 }
 
@@ -70,7 +70,7 @@ func awaitText(t *testing.T, out *lockedBuffer, text string) {
 	t.Fatalf("no %q in\n%s", text, out)
 }
 
-// A disk that is full for a while costs time. It loses neither the job nor an exit code.
+// If the disk is full for a while, the job takes longer. Neither the job nor an exit code is lost.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
@@ -81,8 +81,8 @@ func TestFullDisk(t *testing.T) {
 	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	free := w.fill()
-	// The end of a lost pod is recorded and the pod replaced; two other pods record
-	// their ends.
+	// Then the end of a lost pod has to be recorded and the pod has to be replaced. Two other pods
+	// have to record their ends.
 	pid, err := w.folders()[0].Supervisor()
 	if err != nil || pid == 0 {
 		t.Fatal(pid, err)
@@ -90,7 +90,7 @@ func TestFullDisk(t *testing.T) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	awaitText(t, errOut, "trying again in ")
 	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
-	time.Sleep(100 * time.Millisecond) // for the others to end
+	time.Sleep(100 * time.Millisecond) // until the others have ended
 	free()
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("exit status %d\n%s", cmd.ProcessState.ExitCode(), errOut)
@@ -101,8 +101,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A runner that gives up has its own exit status, whether it has begun or not, and
-// another runner resumes.
+// If a runner gives up, it has an exit status of its own, whether it has begun work or not. Another
+// runner resumes the work.
 func TestDiskStaysFull(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
@@ -132,8 +132,7 @@ func TestDiskStaysFull(t *testing.T) {
 	}
 }
 
-// A read-only folder can be displayed, also before the database was closed
-// properly.
+// A read-only folder can be displayed, even if the database was not closed properly.
 func TestReadOnlyFolder(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		t.Run(map[bool]string{false: "after the end", true: "after a kill"}[kill], func(t *testing.T) {

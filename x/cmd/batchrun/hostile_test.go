@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
-// nobody is the ID of a user who does not run the tests.
+// nobody is the ID of a user other than the one who runs the tests.
 const nobody = 65534
 
 func needRoot(t *testing.T) {
@@ -26,7 +26,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// interrupted creates a state folder with three sleepers that have begun.
+// interrupted creates a state folder with three sleepers that have begun and were interrupted.
 func (w *world) interrupted() {
 	w.t.Helper()
 	stop := w.start("run", w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143")))
@@ -37,8 +37,8 @@ func (w *world) interrupted() {
 	w.waitFor("lives", "asked", 3)
 }
 
-// A state folder that another user owns, or could have written to, is refused: its
-// jobs would run with the caller's rights.
+// A state folder is refused if another user owns it or could have written to it, because its jobs
+// would run with the caller's rights.
 func TestHostileFolder(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -113,7 +113,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
-// The command logs does not print a log that a container has replaced, and does not wait for it.
+// If a container has replaced a log, the command logs does not print it, and does not wait for it.
 func TestHostileLog(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(log, secret string) error{
@@ -160,8 +160,8 @@ func TestHostileSpec(t *testing.T) {
 	}
 }
 
-// No other user can read what the runner stores, whatever an earlier runner has
-// left. Pods that outlive the runner hold none of its caller's locks.
+// No other user can read what the runner stores, whatever files an earlier runner has left. If pods
+// outlive the runner, they hold none of the locks of its caller.
 func TestNothingIsReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,9 +188,9 @@ func TestNothingIsReadable(t *testing.T) {
 	}
 }
 
-// A missing, empty or damaged database does not count as new if there is a write-ahead log or a pod of
-// the old one. Every command refuses it and says what to restore, before SQLite could delete the
-// log. With the database restored, the job goes on.
+// If the database is missing, empty or damaged, but a write-ahead log or a pod is left, the state
+// folder does not count as new. Every command refuses it and says what to restore, before SQLite
+// could delete the log. Once the database is restored, the job continues.
 func TestLostDatabase(t *testing.T) {
 	tidy := func(db string) error { return errors.Join(os.Remove(db+"-wal"), os.Remove(db+"-shm")) }
 	for name, lose := range map[string]func(db string) error{
@@ -224,7 +224,7 @@ func TestLostDatabase(t *testing.T) {
 					t.Errorf("%v: %v", args, o)
 				}
 			}
-			if name != "without its log" { // SQLite makes a new one, and has lost nothing
+			if name != "without its log" { // SQLite makes a new log, and nothing is lost
 				w.wantFiles(lost)
 			}
 
@@ -242,7 +242,7 @@ func TestLostDatabase(t *testing.T) {
 	}
 }
 
-// files returns the contents of the files in the state folder, without the files of pods and without
+// files returns the contents of the files in the state folder. It leaves out the files of pods, and
 // the index of SQLite's log, which readers use for their locks.
 func (w *world) files() map[string]string {
 	w.t.Helper()
@@ -272,9 +272,9 @@ func (w *world) wantFiles(want map[string]string) {
 	}
 }
 
-// Commands that only read do not write anything, even where SQLite would clean up: while the log
-// has data, with its index or without it, after the end of the runner, and for a database of an
-// earlier version.
+// Commands that only read write nothing, even where SQLite would clean up. SQLite would do so after
+// the end of the runner, for a database of an earlier version, and while its log has data, with an
+// index or without one.
 func TestLooksWriteNothing(t *testing.T) {
 	for name, prepare := range map[string]func(w *world, db string){
 		"the runner was killed": func(*world, string) {},
@@ -337,8 +337,8 @@ func TestBrokenDatabase(t *testing.T) {
 	}
 }
 
-// When the supervisor of a container is killed, the container's grandchildren do
-// not run beside its replacement.
+// When the supervisor of a container is killed, the container's grandchildren end. They do not run
+// beside the replacement of the container.
 func TestGrandchildrenEnd(t *testing.T) {
 	for _, c := range pod.Containments {
 		t.Run(string(c), func(t *testing.T) {
@@ -379,8 +379,8 @@ func TestGrandchildrenEnd(t *testing.T) {
 	}
 }
 
-// Hostile manifests are refused before anything runs, with file, line, field and
-// value. The commands run, status and logs report that a log was cut.
+// Hostile manifests are refused before anything runs. The error names file, line, field and value.
+// If a log was cut, the commands run, status and logs report that.
 func TestHostileManifest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -71,8 +71,8 @@ spec:
           echo end $UID_OF_POD -1 $code >> TRACES/counted; exit $code']
 `
 
-// A runner that is killed again and again, at any moment, counts no pod twice,
-// runs no finished index again, and loses no exit code.
+// A runner is killed again and again, at any moment. It counts no pod twice, runs no finished index
+// again, and loses no exit code.
 func TestRunnerKilledAtRandom(t *testing.T) {
 	kills, begin := 0, time.Now()
 	for kills < wantKills {
@@ -101,8 +101,8 @@ func TestRunnerKilledAtRandom(t *testing.T) {
 	t.Logf("%d kills in %v", kills, time.Since(begin).Round(time.Millisecond))
 }
 
-// After Ctrl-C, Ctrl-C twice, and SIGKILL in any order, no pod has run twice, only real failures are
-// counted, and the jobs complete.
+// A runner gets Ctrl-C, Ctrl-C twice, and SIGKILL in any order. No pod runs twice, only real
+// failures are counted, and the jobs complete.
 func TestRunnerStoppedAtRandom(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(killJobs)
@@ -177,7 +177,7 @@ func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 	}
 }
 
-// checkCode checks that the stored exit code is that of the process.
+// checkCode checks that the stored exit code is the one with which the process has ended.
 func checkCode(t *testing.T, p *store.Pod, codes map[job.UID]int32) {
 	t.Helper()
 	code, ended := codes[p.UID]

@@ -34,8 +34,8 @@ spec:
 
 func talking(script string) string { return strings.Replace(talker, "SCRIPT", script, 1) }
 
-// While a job runs, the output of its pods is shown: with -f only the output of one pod, and with
-// -q none.
+// While a job runs, the output of its pods is shown. With -f only the output of one pod is shown,
+// and with -q none.
 func TestRunShowsLogs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -60,8 +60,8 @@ func TestRunShowsLogs(t *testing.T) {
 	}
 }
 
-// After a failed job, its exit status, the last output of its last failed pod and commands to type are
-// shown.
+// If a job has failed, the command shows its exit status, the last output of its last failed pod,
+// and commands to type.
 func TestRunSaysWhyItFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -94,7 +94,7 @@ func TestFollowLogs(t *testing.T) {
 	one.Stdout = &oneOut
 	must.OK(t, cmd.Start())
 	must.OK(t, one.Start())
-	awaitText(t, &oneOut, "out 1\n") // before the end of the pod
+	awaitText(t, &oneOut, "out 1\n") // the pod has not ended yet
 	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), " | out 0\n") ||
 		!strings.Contains(out.String(), " | late 0\n") || !strings.Contains(out.String(), " | late 1\n") {
@@ -119,7 +119,7 @@ func TestFollowLogs(t *testing.T) {
 	w.want(2, "logs", "talker", "-f", "--pod", "none")
 }
 
-// After a runner was killed and its pods have ended, logs -f reports that nothing more comes.
+// If a runner was killed and its pods have ended, logs -f reports that no more lines come.
 func TestFollowLogsWithoutRunner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,7 +129,7 @@ func TestFollowLogsWithoutRunner(t *testing.T) {
 	}
 }
 
-// status fits 100 columns.
+// The lines of status fit 100 columns.
 func TestStatusFits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

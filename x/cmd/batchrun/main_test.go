@@ -27,8 +27,8 @@ const asProgram = "BATCHRUN_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	pod.Main()
-	// Programs built with the race detector wait a second before they end; these
-	// tests start hundreds.
+	// A program that is built with the race detector waits a second before it ends. These tests
+	// start hundreds of them.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	if os.Getenv(asProgram) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// end stops the pods that are left, so that folders can be removed.
+// end stops the pods that still run, so that folders can be removed.
 func (w *world) end() {
 	for _, folder := range w.folders() {
 		if err := w.endPod(folder); err != nil {
@@ -64,7 +64,7 @@ func (w *world) endPod(folder pod.Folder) error {
 		if alive, err := folder.Alive(); !alive || err != nil {
 			return err
 		}
-		if folder.Stop(0) != nil { // the disk is full
+		if folder.Stop(0) != nil { // the disk may be full
 			if pid, _ := folder.Supervisor(); pid > 0 {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
@@ -82,7 +82,7 @@ func (w *world) folders() []pod.Folder {
 	return folders
 }
 
-// manifest writes a manifest, with TRACES replaced by the traces folder.
+// manifest writes a manifest, in which it replaces TRACES by the traces folder.
 func (w *world) manifest(text string) string {
 	w.t.Helper()
 	name := filepath.Join(w.traces, "manifest.yaml")
@@ -142,7 +142,7 @@ func (w *world) job(key string) (store.Job, []store.Pod) {
 	return j, pods
 }
 
-// trace reads a file that pods append to, as lines of words.
+// trace reads a file to which pods append lines. It returns the words of each line.
 func (w *world) trace(name string) [][]string {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.traces, name))

@@ -26,12 +26,12 @@ var (
 	killContain = flag.String("contain", "auto", "the --contain of TestManyKills")
 )
 
-// manyIndexes is the number of indexes of each job that TestManyKills runs.
+// manyIndexes is the number of indexes of each job in TestManyKills.
 const manyIndexes = 40
 
-// manyJob is a job whose pods each write a line "start UID INDEX PID TIME" and a line "end UID INDEX
-// PID TIME CODE", and lines "beat UID INDEX" in between. A grandchild does the work, and so does a
-// daemon, which has another session and no living parent. Every fifth index fails at first.
+// manyJob is a job. Each of its pods writes a line "start UID INDEX PID TIME", a line "end UID
+// INDEX PID TIME CODE", and lines "beat UID INDEX" in between. A grandchild does the work, and so
+// does a daemon, which has another session and no living parent. Every fifth index fails at first.
 const manyJob = `
 apiVersion: batch/v1
 kind: Job
@@ -59,13 +59,12 @@ spec:
           echo end $U $i $$ $(date +%s%N) $code >> $T; exit $code']
 `
 
-// TestManyKills kills runners and supervisors at moments that follow from a seed. The
-// traces of the containers show that no exit code is lost, no pod and no finished
-// index runs twice, no two pods work on one index at the same time, and no process is
-// left.
+// TestManyKills kills runners and supervisors at random moments. The traces of the containers show
+// that no exit code is lost, that no pod and no finished index runs twice, that no two pods work on
+// one index at the same time, and that no process is left.
 //
-// The seed decides which process to kill and when; what happens at that moment depends
-// on the machine.
+// The seed decides which process is killed, and when. What happens at that moment depends on the
+// machine.
 func TestManyKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -83,7 +82,7 @@ func TestManyKills(t *testing.T) {
 		k.runners, k.supervisors, time.Since(begin).Round(time.Millisecond), k.pods, k.jobs, k.ended, k.lost, k.doubled, k.overlapping, k.left)
 }
 
-// killer is one test: its actions and its findings.
+// killer is one run of the test: what it has done, and what it has found.
 type killer struct {
 	*testing.T
 	*world
@@ -93,8 +92,8 @@ type killer struct {
 	lost, doubled, overlapping, left int
 }
 
-// life runs one job: it starts runners, and kills them or their supervisors, until
-// the job is complete or there were enough kills.
+// life runs one job. It starts runners, and kills them or their supervisors, until the job is
+// complete or there were enough kills.
 func (k *killer) life() {
 	file := k.manifest(manyJob)
 	for {
@@ -188,7 +187,7 @@ func (k *killer) check() {
 
 type lineOfEnd struct{ code int32 }
 
-// readTrace returns the last pod that has begun each index, and the pods that ended.
+// readTrace returns, for each index, the last pod that has begun it, and the pods that have ended.
 func (k *killer) readTrace() (starts map[int32]job.UID, ends map[job.UID]lineOfEnd) {
 	starts, ends = map[int32]job.UID{}, map[job.UID]lineOfEnd{}
 	begun := map[job.UID]bool{}
@@ -221,8 +220,8 @@ func (k *killer) readTrace() (starts map[int32]job.UID, ends map[job.UID]lineOfE
 	return starts, ends
 }
 
-// checkProcesses checks that nothing runs any more: neither processes of the
-// containers nor a supervisor, which may take a moment to end after its last record.
+// checkProcesses checks that no process runs any more, neither of a container nor a supervisor. A
+// supervisor may take a moment to end after its last record.
 func (k *killer) checkProcesses() {
 	var left []int
 	for range 100 {
@@ -238,8 +237,8 @@ func (k *killer) checkProcesses() {
 	}
 }
 
-// processesWith returns the processes that have a variable, or a word in their command
-// line that begins with a path.
+// processesWith returns the processes that have a variable, or a word in their command line that
+// begins with a path.
 func processesWith(variable, path string) (pids []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {

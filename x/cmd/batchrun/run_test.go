@@ -18,7 +18,7 @@ import (
 )
 
 // sleepers is a job whose pods run until they get SIGTERM, and then write a line "asked". They end
-// after ten minutes at the latest, so that a test that is killed leaves no process for longer.
+// after ten minutes at the latest. So a test that is killed leaves no process for longer.
 const sleepers = `
 apiVersion: batch/v1
 kind: Job
@@ -41,7 +41,7 @@ spec:
           while [ ! -e TRACES/finish ] && [ $((n += 1)) -lt 12000 ]; do sleep 0.05; done']
 `
 
-// waitFor waits until a trace holds n lines that begin with a word.
+// waitFor waits until a trace has n lines that begin with a word.
 func (w *world) waitFor(name, word string, n int) {
 	w.t.Helper()
 	for range 4800 { // two minutes, for machines that are busy with something else
@@ -59,7 +59,7 @@ func (w *world) waitFor(name, word string, n int) {
 	w.t.Fatalf("%s: no %d lines %q: %v", name, n, word, w.trace(name))
 }
 
-// Ctrl-C suspends: no failure is counted, and the next run resumes (J28, J39).
+// Ctrl-C suspends a job. No failure is counted, and the next run resumes the job (J28, J39).
 func TestInterruptSuspends(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
@@ -142,7 +142,7 @@ func TestSecondInterruptKills(t *testing.T) {
 // underGrace is less than the grace period of sleepers, and enough for a busy machine.
 const underGrace = 25 * time.Second
 
-// awaitNoPods waits, less than a grace period, until no process of a pod is left.
+// awaitNoPods waits until no process of a pod is left, which must take less than a grace period.
 func (w *world) awaitNoPods() {
 	w.t.Helper()
 	begin := time.Now()
@@ -161,7 +161,7 @@ func (w *world) awaitNoPods() {
 	}
 }
 
-// Ctrl-C also kills the pods of a job that is being removed, when nothing else is left to run.
+// If nothing else is left to run, Ctrl-C also kills the pods of a job that is being removed.
 func TestInterruptWhileRemoving(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -172,7 +172,7 @@ func TestInterruptWhileRemoving(t *testing.T) {
 	w.waitFor("lives", "begin", 3)
 	removed := w.start("rm", "sleepers")
 	w.waitFor("lives", "asked", 3)
-	awaitText(t, errOut, "job sleepers: removed") // only the collector waits
+	awaitText(t, errOut, "job sleepers: removed") // now only the collector works
 	begin := time.Now()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
@@ -185,8 +185,7 @@ func TestInterruptWhileRemoving(t *testing.T) {
 	}
 }
 
-// The next runner finds pods that outlived a killed runner, and does not start them
-// again.
+// If pods outlive a killed runner, the next runner finds them, and does not start them again.
 func TestSurvivorsAreFound(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
@@ -202,7 +201,7 @@ func TestSurvivorsAreFound(t *testing.T) {
 	}
 }
 
-// A pod whose supervisor is killed has failed, is replaced, and leaves no process.
+// If the supervisor of a pod is killed, the pod has failed, is replaced, and leaves no process.
 func TestSupervisorKilled(t *testing.T) {
 	w := newWorld(t)
 	text := strings.ReplaceAll(sleepers, "backoffLimit: 0", "backoffLimit: 5")
@@ -331,7 +330,7 @@ func TestStatusLogsRemove(t *testing.T) {
 	if o := w.want(2, "logs", "good", "-c", "none"); !strings.HasSuffix(o.errOut, "no pod has a container \"none\"\n") {
 		t.Error(o)
 	}
-	w.want(0, "run", "testdata/good.json") // the same job, finished: nothing runs again
+	w.want(0, "run", "testdata/good.json") // the same job has finished: nothing runs again
 	if o := w.want(2, "run", "testdata/changed.yaml"); !strings.Contains(o.errOut, "spec.template") {
 		t.Error(o)
 	}
@@ -343,7 +342,7 @@ func TestStatusLogsRemove(t *testing.T) {
 	}
 }
 
-// The documentation's own manifests, broken ones included.
+// The manifests of the documentation, including broken ones.
 func TestSharedManifests(t *testing.T) {
 	const dir = "../../../../shared/manifests"
 	if _, err := os.Stat(dir); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// terminal returns both ends of a pseudo terminal of a size.
+// terminal returns both ends of a pseudo terminal that has a size.
 func terminal(t *testing.T, rows, columns uint16) (outer, inner *os.File) {
 	t.Helper()
 	outer, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -36,8 +36,8 @@ func terminal(t *testing.T, rows, columns uint16) (outer, inner *os.File) {
 	return outer, inner
 }
 
-// On a terminal the notes are written permanently before the first live line is drawn. On a terminal
-// with too few rows, there is a line for each event instead.
+// On a terminal, the notes are written before the first live line is drawn, and stay. If a terminal
+// has too few rows, there is a line for each event instead.
 func TestTerminal(t *testing.T) {
 	for _, test := range []struct {
 		rows uint16
@@ -51,7 +51,7 @@ func TestTerminal(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = inner, inner
 			must.OK(t, cmd.Start())
 			inner.Close()
-			data, _ := io.ReadAll(outer) // it ends with an error when the other end is closed
+			data, _ := io.ReadAll(outer) // reading ends with an error when the other end is closed
 			_ = cmd.Wait()
 			text := string(data)
 			notes := strings.Index(text, "each pod runs in a")

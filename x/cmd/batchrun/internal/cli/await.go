@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
 )
 
-// ending is what await knows about the end of the session.
+// ending is what await has learned so far about the end of the session.
 type ending struct {
 	status      int
 	interrupted bool
@@ -19,8 +19,8 @@ type ending struct {
 	problems    []error
 }
 
-// await collects the results of the loops. It stops them when --until or --runs is reached, or
-// the user interrupts the program.
+// await collects the results of the loops. It stops the loops when --until or --runs is reached, or
+// when the user interrupts the program.
 func (r *session) await(signals <-chan os.Signal) (int, error) {
 	var e ending
 	until := r.untilTime()
@@ -67,7 +67,7 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 	return e.status, errors.Join(e.problems...)
 }
 
-// untilTime fires when it is time to check --until.
+// untilTime returns a channel that fires when it is time to look whether --until is reached.
 func (r *session) untilTime() <-chan time.Time {
 	if r.until.IsZero() {
 		return nil
@@ -139,7 +139,7 @@ func (r *session) removed(e *ending, got result) {
 	}
 }
 
-// drain starts no more runs and lets the current ones end.
+// drain lets the current runs end, and starts no more.
 func (r *session) drain(e *ending, why string) {
 	if e.drained || e.interrupted {
 		return
@@ -157,8 +157,8 @@ func (r *session) holdCronJobs() {
 	}
 }
 
-// hold suspends all jobs until the next run. A job that a CronJob starts at this
-// moment gets its loop later, and the loop suspends it.
+// hold suspends all jobs until the next run. If a CronJob starts a job at this moment, the job gets
+// its loop later, and that loop suspends the job.
 func (r *session) hold() error {
 	r.holdCronJobs()
 	r.mu.Lock()
@@ -173,14 +173,14 @@ func (r *session) hold() error {
 	return nil
 }
 
-// kill immediately ends the pods that are being deleted. Such pods are not counted, so killing them
-// is safe. Others, if any, keep running, and the next run finds them.
+// kill immediately ends the pods that are being deleted. Such pods are not counted, so it is safe
+// to kill them. Other pods keep running, and the next run finds them.
 func (r *session) kill(e *ending) (int, error) {
 	return exitInterrupted, errors.Join(append(e.problems, r.node.Kill())...)
 }
 
-// awaitCollector waits until all deleted pods have ended. When it is interrupted,
-// it kills them.
+// awaitCollector waits until all deleted pods have ended. If the user interrupts it, it returns
+// true.
 func (r *session) awaitCollector(signals <-chan os.Signal) (asked bool, err error) {
 	for {
 		jobs, err := r.store.DeletedJobs()

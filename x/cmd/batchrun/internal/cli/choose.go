@@ -36,8 +36,8 @@ func readKnown(s *store.Store) (known objects, err error) {
 	return known, err
 }
 
-// compare refuses manifests that differ from the jobs of the same names in the
-// state folder. A CronJob may change: its next runs use the new manifest.
+// compare refuses a manifest that differs from the job of the same name in the state folder. A
+// CronJob may change: its next runs use the new manifest.
 func (k *objects) compare(given manifest.Objects) error {
 	var problems []error
 	for _, j := range given.Jobs {
@@ -87,7 +87,7 @@ func (k *objects) findCronJob(namespace, name string) *store.CronJob {
 	return &k.cronJobs[i]
 }
 
-// changes returns the names of the fields that differ but must not.
+// changes returns the names of the fields that differ although they must not.
 func changes(before, after []byte) ([]string, error) {
 	var a, b struct {
 		Spec map[string]any `json:"spec"`
@@ -109,8 +109,8 @@ func changes(before, after []byte) ([]string, error) {
 }
 
 // toRun returns the manifests of the jobs that are going to run, and the templates of the CronJobs.
-// They belong to the given objects, or, if none are given, to all objects that have not ended. Jobs
-// that CronJobs have started are included.
+// They come from the given objects. If none are given, they come from all objects that have not
+// ended. Jobs that CronJobs have started are always included.
 func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error) {
 	all = slices.Clone(given.Jobs)
 	for _, c := range given.CronJobs {
@@ -144,9 +144,9 @@ func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error)
 	return all, nil
 }
 
-// choose stores new objects and returns what to run, and the number of other
-// unfinished objects. Without manifests, it chooses all unfinished jobs and all
-// CronJobs. Jobs of CronJobs are left out: the loops of their CronJobs find them.
+// choose stores new objects. It returns what to run, and the number of other unfinished objects. If
+// no manifests are given, it chooses all unfinished jobs and all CronJobs. It leaves out the jobs
+// of CronJobs, because the loops of their CronJobs find them.
 func (k *objects) choose(
 	s *store.Store, given manifest.Objects, now time.Time,
 ) (chosen objects, others int, err error) {

@@ -17,7 +17,7 @@ const (
 	// 0: all jobs completed
 	exitFailed      = 1                   // a job failed, was removed, or is suspended by its manifest
 	exitBadInput    = command.Usage       // the command or a manifest is wrong; nothing was run
-	exitBroken      = 3                   // the runner gave up, for example on a full disk; another run resumes
+	exitBroken      = 3                   // the runner gave up, as on a full disk; another run resumes
 	exitInterrupted = command.Interrupted // another run resumes
 )
 

@@ -32,7 +32,7 @@ func (s *scheduled) zone() string {
 	return *s.spec.TimeZone
 }
 
-// show formats a time in the schedule's zone, "-" if there is none.
+// show formats a time in the schedule's zone. The zero time is "-".
 func (s *scheduled) show(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -91,7 +91,7 @@ func (p *program) tableOfCronJobs(s *store.Store, cronJobs []store.CronJob, wide
 	return t.write(p.out)
 }
 
-// writeCronJob writes the CronJob object as an API server would show it.
+// writeCronJob prints the CronJob object as an API server would return it.
 func (p *program) writeCronJob(c *store.CronJob) error {
 	return p.writeObject(c.Manifest, c.UID, c.Namespace, c.Created, c.Deleted, c.Status)
 }

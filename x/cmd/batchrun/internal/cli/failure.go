@@ -13,10 +13,10 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// lastLines is the number of lines of the last failed pod that are shown.
+// lastLines is how many of the last lines of the last failed pod are shown.
 const lastLines = 10
 
-// failure returns why a job has failed, nil if it has not.
+// failure returns why a job has failed, or nil if the job has not failed.
 func (p *program) failure(s *store.Store, j *store.Job, status *job.Status) (*report.Failure, error) {
 	if status.Finished() != job.ConditionFailed {
 		return nil, nil
@@ -42,7 +42,7 @@ func (p *program) lastFailed(s *store.Store, j *store.Job) (*report.Failure, *st
 	f := &report.Failure{Next: [][2]string{{p.command("status", j.Key()), "its pods and events"}}}
 	var last *store.Pod
 	var at time.Time
-	itself := false // the pod was not stopped, as others are once the job has failed
+	itself := false // the pod ended by itself: it was not stopped after the failure of the job
 
 	for i := range pods {
 		if pods[i].State.Phase != job.PodFailed {
@@ -74,7 +74,8 @@ func (p *program) lastFailed(s *store.Store, j *store.Job) (*report.Failure, *st
 	return f, last, nil
 }
 
-// culprit returns the container that has ended last with a status other than 0, and when.
+// culprit returns the container that was the last to end with a status other than 0, and the time
+// of that end.
 func culprit(s *pod.State) (c *pod.Container, at time.Time) {
 	for i := range s.Containers {
 		k := &s.Containers[i]
@@ -86,7 +87,7 @@ func culprit(s *pod.State) (c *pod.Container, at time.Time) {
 	return c, at
 }
 
-// command returns a command to type, on the same state folder.
+// command returns a command for the user to type, with the same state folder.
 func (p *program) command(words ...string) string {
 	if p.state != defaultState {
 		words = append(words, "--state", p.state)

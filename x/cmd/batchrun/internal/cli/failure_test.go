@@ -16,7 +16,7 @@ func TestCulprit(t *testing.T) {
 	}
 	sidecar := ended("sidecar", 143, at(9))
 	sidecar.Kind = jobpod.RestartableInit
-	running := pod.Container{Container: jobpod.Container{Name: "running", State: jobpod.Running, ExitCode: 1, FinishedAt: at(8)}} // of its last run
+	running := pod.Container{Container: jobpod.Container{Name: "running", State: jobpod.Running, ExitCode: 1, FinishedAt: at(8)}} // these fields are of its last run
 	for want, list := range map[string][]pod.Container{
 		"":       {ended("fine", 0, at(7)), sidecar, running},
 		"bad":    {ended("bad", 3, at(2)), ended("fine", 0, at(7)), sidecar, running},

@@ -28,13 +28,13 @@ type follower struct {
 // followTime is the time between two looks at the logs.
 const followTime = 100 * time.Millisecond
 
-// isNamed reports whether the name of a pod is name, or begins with name and a dash.
+// isNamed reports whether a pod has the name, or a name that begins with it and a dash.
 func isNamed(p *store.Pod, name string) bool {
 	return name == "" || p.Name == name || strings.HasPrefix(p.Name, name+"-")
 }
 
-// observe starts to follow a pod, and shows the rest of its logs at its end. It does not show output
-// from before this runner.
+// observe starts to follow a pod. When the pod ends, observe shows the rest of its logs. Output
+// that the pod wrote before this runner started is not shown.
 func (f *follower) observe(p *store.Pod, here, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +67,8 @@ func (f *follower) read(uid job.UID, r *logs.Reader, end bool) {
 	}
 }
 
-// drop stops following a pod. err is set if a log cannot be read: a container can replace it.
+// drop stops following a pod. err is set if a log cannot be read, as when a container has replaced
+// it.
 func (f *follower) drop(uid job.UID, err error) {
 	if err != nil {
 		f.to.Note(err.Error())

@@ -109,8 +109,8 @@ func (o *logOptions) selected(now time.Time) (logs.Select, error) {
 	return which, nil
 }
 
-// pods returns the selected pods of a job, or of all jobs of a CronJob, and whether no more can
-// come.
+// pods returns the selected pods of a job, or of all jobs of a CronJob. complete is true if no more
+// pods can come.
 func (o *logOptions) pods(s *store.Store, key string) (pods []store.Pod, complete bool, err error) {
 	j, c, err := find(s, key)
 	if err != nil {
@@ -200,7 +200,7 @@ func copyLog(to io.Writer, folder pod.Folder, container, stream string, which lo
 	return err
 }
 
-// tailing is logs -f.
+// tailing is the state of the command logs -f.
 type tailing struct {
 	*program
 	store   *store.Store
@@ -212,7 +212,7 @@ type tailing struct {
 	failed  error                // of a write
 }
 
-// followLogs prints lines as they are written. It ends when no more can come.
+// followLogs prints lines as they are written. It ends when no more lines can come.
 func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o *logOptions, which logs.Select) error {
 	t := &tailing{
 		program: p,
@@ -232,7 +232,7 @@ func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o 
 
 		pods, complete, err := o.pods(s, key)
 		if errors.Is(err, store.ErrNotFound) && len(t.ended)+len(t.open) > 0 {
-			return nil // removed meanwhile
+			return nil // the object was removed meanwhile
 		}
 		if err != nil {
 			return err
@@ -241,7 +241,7 @@ func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o 
 			return err
 		}
 
-		t.which = logs.Select{Container: o.container, Tail: -1} // the logs of later pods are shown from their beginning
+		t.which = logs.Select{Container: o.container, Tail: -1} // show later logs from their beginning
 		switch alive, err := t.alive(); {
 		case err != nil:
 			return err
@@ -260,7 +260,7 @@ func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o 
 	}
 }
 
-// alive reports whether a pod that is followed has processes.
+// alive reports whether any of the followed pods has processes.
 func (t *tailing) alive() (bool, error) {
 	for uid := range t.open {
 		if alive, err := pod.Folder(t.store.PodFolder(uid)).Alive(); alive || err != nil {
@@ -288,7 +288,7 @@ func (t *tailing) pass(pods []store.Pod) error {
 			}
 			t.open[q.UID] = r
 		}
-		// If the pod had ended when its state was read, its log is complete.
+		// If the pod had already ended when its state was read, its log is complete.
 		if err := errors.Join(r.Read(q.Finished() || q.Gone, t.print), t.failed); err != nil {
 			return err
 		}

@@ -46,8 +46,8 @@ func (p *program) nextCommand() *cobra.Command {
 	return cmd
 }
 
-// look returns the CronJobs of a file, or the named one in the state folder, and the time from which
-// to list runs. An argument that is not a file is a name.
+// look returns the CronJobs of a file, or the CronJob of this name in the state folder. It also
+// returns the time from which to list runs. An argument that is not a file is a name.
 func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	if _, err := os.Stat(p.input(name)); name != "-" && errors.Is(err, os.ErrNotExist) {
 		return p.lookStored(name)

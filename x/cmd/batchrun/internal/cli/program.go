@@ -13,10 +13,10 @@ import (
 // program is one invocation of the program.
 type program struct {
 	in       io.Reader
-	out, err io.Writer // control characters in what is written are neutralised
+	out, err io.Writer // they neutralise control characters
 	// rawOut and rawErr are for live lines, and for logs that do not go to a terminal.
 	rawOut, rawErr io.Writer
-	// caller is the folder of the user's shell; relative paths start there.
+	// caller is the folder of the user's shell. Relative paths are relative to it.
 	caller string
 	state  string
 	status int
@@ -30,9 +30,9 @@ func (p *program) path(name string) string {
 	return filepath.Join(p.caller, name)
 }
 
-// input resolves the path of a manifest. Under "go run -C DIR" it may also be
-// relative to DIR, as the go command's own arguments are; the caller's folder is
-// tried first.
+// input resolves the path of a manifest, relative to the caller's folder. Under "go run -C DIR" the
+// path may also be relative to DIR, as the go command's own arguments are, if no such file is in
+// the caller's folder.
 func (p *program) input(name string) string {
 	path := p.path(name)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -45,7 +45,7 @@ func (p *program) input(name string) string {
 	return path
 }
 
-// open opens the state folder. Commands that only read do not create one.
+// open opens the state folder. It creates a missing folder, but not for commands that only read.
 func (p *program) open(create bool) (*store.Store, error) {
 	dir := p.path(p.state)
 	if err := holdsJobs(dir); err != nil && !create {

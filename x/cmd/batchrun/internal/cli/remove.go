@@ -33,8 +33,8 @@ func (p *program) removeCommand() *cobra.Command {
 	}
 }
 
-// removeNamed removes a job or CronJob. If a runner uses the state folder, the
-// runner does the work, and this waits until it is done or the runner is gone.
+// removeNamed removes a job or CronJob. If a runner uses the state folder, the runner does the
+// work, and removeNamed waits until the work is done or the runner is gone.
 func (p *program) removeNamed(s *store.Store, key string) error {
 	asked := ""
 	for {
@@ -66,8 +66,8 @@ func (p *program) removeNamed(s *store.Store, key string) error {
 	}
 }
 
-// askToRemove marks an object for the runner to remove, and returns a description
-// of it.
+// askToRemove marks an object, so that the runner removes it. It returns a description of the
+// object.
 func askToRemove(s *store.Store, j *store.Job, c *store.CronJob) (string, error) {
 	now, err := timeOf(s)
 	if err != nil {
@@ -80,8 +80,7 @@ func askToRemove(s *store.Store, j *store.Job, c *store.CronJob) (string, error)
 	return "job " + j.Key(), err
 }
 
-// clear removes the objects that are marked for removal and whose names are used
-// again.
+// clear removes objects that are marked for removal, if a given manifest uses their name again.
 func (p *program) clear(s *store.Store, given manifest.Objects) error {
 	for _, j := range given.Jobs {
 		old, err := s.FindJob(j.Key())
@@ -104,8 +103,8 @@ func (p *program) clear(s *store.Store, given manifest.Objects) error {
 	return nil
 }
 
-// removeCronJob removes the jobs first, so that an interrupted rm can be repeated.
-// Marked objects do not run.
+// removeCronJob removes the jobs before the CronJob, so that an interrupted rm can be repeated.
+// Objects that are marked for removal do not run.
 func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
 	now, err := timeOf(s)
 	if err == nil {
@@ -135,8 +134,8 @@ func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
 	return nil
 }
 
-// remove stops the pods, waits for their supervisors, and deletes the folders
-// before the job, so that an interrupted rm can be repeated.
+// remove stops the pods, waits for their supervisors, and deletes the folders. It removes the job
+// last, so that an interrupted rm can be repeated.
 func (p *program) remove(s *store.Store, j *store.Job) error {
 	pods, err := s.Pods(j.UID)
 	if err != nil {
@@ -146,7 +145,7 @@ func (p *program) remove(s *store.Store, j *store.Job) error {
 	for i := range pods {
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
 		if _, err := folder.Cancel(time.Now()); err != nil && !pod.IsUnreadable(err) {
-			return err // an unreadable record is no obstacle: it is removed with the folder
+			return err // an unreadable record is no obstacle: the folder is removed with it
 		}
 	}
 

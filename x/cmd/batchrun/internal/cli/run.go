@@ -256,8 +256,8 @@ func readFile[T any](p *program, name string, read func(string, io.Reader) (T, e
 	return read(name, file)
 }
 
-// isolate finds out how mounts at absolute paths are possible here. If they are not, it refuses them
-// before anything runs.
+// isolate finds out how this machine can mount at absolute paths. If it cannot, isolate refuses
+// such mounts before anything runs.
 func isolate(s *store.Store, jobs []*manifest.Job) (pod.Isolation, error) {
 	var problems []error
 	var isolation pod.Isolation

@@ -39,13 +39,13 @@ type session struct {
 	broken    chan error
 
 	mu sync.Mutex
-	// loops holds the running loops of jobs by the UID of the job. crons holds the loops of
+	// loops holds the running loops of jobs by the UID of the job, and crons the running loops of
 	// CronJobs by the UID of the CronJob.
 	loops map[job.UID]*jobLoop
 	crons map[job.UID]*control.CronLoop
-	// followed holds the unfinished jobs of CronJobs that have had a loop.
+	// followed holds unfinished jobs of CronJobs. Each of them has, or has had, a loop.
 	followed map[job.UID]bool
-	// open is the number of loops whose result await has not received.
+	// open is the number of loops whose result has not reached await yet.
 	open int
 	// held is true once the jobs are suspended.
 	held bool
@@ -56,7 +56,7 @@ type jobLoop struct {
 	job store.Job
 }
 
-// result is the end of the loop of a job or of a CronJob.
+// result is how the loop of a job or of a CronJob ended.
 type result struct {
 	job     *store.Job
 	status  job.Status
@@ -91,8 +91,8 @@ func newSession(p *program, s *store.Store, c *clock.Clock, o runOptions, to rep
 	return r
 }
 
-// run drives the jobs to their ends and the CronJobs until it is stopped, and
-// returns the exit status.
+// run runs the jobs to their ends, and the CronJobs until they are stopped. It returns the exit
+// status.
 func (r *session) run(chosen objects) (int, error) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -210,9 +210,9 @@ func (r *session) end(got result) {
 	}
 }
 
-// follow starts loops for the unfinished jobs of a CronJob that have none: jobs
-// that it has just started, and jobs of an earlier run of the program. A job that
-// its own manifest suspends gets one loop only.
+// follow starts a loop for each unfinished job of a CronJob that has had none in this session. Such
+// a job was just started, or comes from an earlier run of the program. If a job's own manifest
+// suspends it, its loop ends, and it gets no second one.
 func (r *session) follow(jobs []store.Job) error {
 	for i := range jobs {
 		j := jobs[i]
@@ -235,7 +235,7 @@ func (r *session) follow(jobs []store.Job) error {
 	return nil
 }
 
-// jobRound reports a round, and wakes the CronJob of a job that has ended.
+// jobRound reports a round. If the job has ended, it wakes the job's CronJob.
 func (r *session) jobRound(round control.Round) {
 	r.reporter.Round(round)
 	if finished(round.Job) {
@@ -303,8 +303,8 @@ func (r *session) watchStore(ctx context.Context) error {
 	}
 }
 
-// keepTime regularly stores the time of a virtual clock. Otherwise the time that passes while
-// nothing happens would be lost with a runner that is killed.
+// keepTime regularly stores the time of a virtual clock. Otherwise, if a runner were killed, the
+// time that has passed since the last write would be lost.
 func (r *session) keepTime(ctx context.Context) error {
 	endurance := patience.Patience{Limit: r.options.giveUp}
 	delay := time.Duration(0)
@@ -318,7 +318,7 @@ func (r *session) keepTime(ctx context.Context) error {
 	return nil
 }
 
-// sleep returns false when the context ends before.
+// sleep waits for a duration. It returns false if the context ends before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -58,7 +58,7 @@ func (p *program) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// find returns the job or the CronJob of a name; the other is nil.
+// find returns the job or the CronJob that has a name. The other one is nil.
 func find(s *store.Store, key string) (*store.Job, *store.CronJob, error) {
 	j, err := s.FindJob(key)
 	if err == nil {
@@ -107,8 +107,8 @@ func (p *program) list(s *store.Store, output string) error {
 	return p.tableOfJobs(s, jobs, output == "wide")
 }
 
-// tableOfJobs lists jobs with the exit status of the container that made a job fail. With -o wide it
-// also lists all counters and the message of the end.
+// tableOfJobs lists jobs. For a failed job it shows the exit status of the container that made the
+// job fail. With -o wide it also shows all counters, and the message of the end.
 func (p *program) tableOfJobs(s *store.Store, jobs []store.Job, wide bool) error {
 	now, err := timeOf(s)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *program) tableOfJobs(s *store.Store, jobs []store.Job, wide bool) error
 	return t.write(p.out)
 }
 
-// stateOf describes the state of a job in a word and a reason, or with the whole message.
+// stateOf describes the state of a job: a word and a reason, and with wide the whole message.
 func stateOf(j *store.Job, wide bool) string {
 	end := j.Status.Finished()
 	state := report.Verdict(&j.Status)
@@ -163,7 +163,7 @@ func stateOf(j *store.Job, wide bool) string {
 	return state
 }
 
-// exitStatus returns the exit status with which a job has ended, "-" if it has none.
+// exitStatus returns the exit status with which a job has ended, or "-" if there is none.
 func (p *program) exitStatus(s *store.Store, j *store.Job) (string, error) {
 	switch j.Status.Finished() {
 	case job.ConditionComplete:
@@ -178,10 +178,10 @@ func (p *program) exitStatus(s *store.Store, j *store.Job) (string, error) {
 	return "-", nil
 }
 
-// local formats a time on this machine's clock.
+// local formats a time in this machine's zone.
 func local(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
 
-// writeJob prints the Job object as an API server would.
+// writeJob prints the Job object as an API server would return it.
 func (p *program) writeJob(j *store.Job) error {
 	return p.writeObject(j.Manifest, j.UID, j.Namespace, j.Created, j.Deleted, j.Status)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest/mistakes"
 )
 
-// TestMistakes: the command reports the same mistakes as the other commands, but requires no image.
+// TestMistakes: the command reports the same mistakes as the other commands, except a missing
+// image.
 func TestMistakes(t *testing.T) {
 	mistakes.Check(t, func() string {
 		var out, errs bytes.Buffer

@@ -15,11 +15,11 @@ import (
 // tableWidth is the maximum number of columns of a table, except with -o wide.
 const tableWidth = 100
 
-// maxName is the maximum number of columns of a name in such a table.
+// maxName is the maximum number of columns of a name, except with -o wide.
 const maxName = 34
 
-// table has rows of cells below a line of titles. The first column is a name. The last column is cut
-// if a line would be too long.
+// table has rows of cells below a line of titles. The first column is a name. If a line would be
+// too long, the last column is cut.
 type table struct {
 	wide bool
 	rows [][]string
@@ -96,7 +96,7 @@ func wrap(text string, width int) string {
 	return b.String()
 }
 
-// age returns how long ago a time was, "-" if there is none.
+// age returns how long ago a time was. For the zero time it returns "-".
 func age(at, now time.Time) string {
 	if at.IsZero() {
 		return "-"

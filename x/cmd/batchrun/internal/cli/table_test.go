@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// A table fits 100 columns unless it is wide: long names are cut in the middle, long messages at
-// the end.
+// A table fits 100 columns unless it is wide. Long names are cut in the middle, and long messages
+// at the end.
 func TestTable(t *testing.T) {
 	name, message := strings.Repeat("long-", 12)+"end", strings.Repeat("a message ", 20)
 	for _, wide := range []bool{false, true} {

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// maxSpeed is about a day a second.
+// maxSpeed is about one day of the clock per second.
 const maxSpeed = 100_000
 
 func (o *runOptions) checkTime() error {
@@ -22,8 +22,8 @@ func (o *runOptions) checkTime() error {
 	return nil
 }
 
-// startClock continues the clock of a state folder, and returns the time of --until
-// on this clock, if it is given.
+// startClock continues the clock of a state folder. If --until is given, it also returns that time
+// on this clock.
 func (o *runOptions) startClock(s *store.Store, crons bool) (*clock.Clock, time.Time, error) {
 	c, seen, err := s.Clock()
 	if err != nil {
@@ -55,7 +55,7 @@ func (o *runOptions) untilTime(now time.Time, crons bool) (time.Time, error) {
 	return t, nil
 }
 
-// parseTime parses a time, local unless it names a zone, or a duration from now.
+// parseTime parses a time, or a duration from now. A time without a zone is local.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return now.Add(d), nil

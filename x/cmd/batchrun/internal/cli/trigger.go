@@ -40,7 +40,7 @@ CronJob is suspended, or other runs are active.`,
 			fmt.Fprintf(p.out, "requested job %s\n", cronjob.Naming{}.TriggerName(c.Key(), t))
 
 			if used, err := s.InUse(); used || err != nil {
-				return err // the runner starts it
+				return err // the runner starts the job
 			}
 			fmt.Fprintln(p.err, "no runner uses the state folder: the next run will start it")
 			return nil

@@ -1,5 +1,5 @@
-// Package clock is the clock of the planners: the machine's clock, or a faster one, to watch a
-// schedule.
+// Package clock is the clock of the planners. It is the machine's clock, or a faster one with which
+// a user can watch a schedule.
 package clock
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Span is a part of time in which the clock has one speed: it shows Virtual at the machine's time
-// Real, and from then on runs Speed times as fast as the machine's clock.
+// Span is a period in which the clock has one speed. When the machine's clock shows Real, this
+// clock shows Virtual. From then on it runs Speed times as fast as the machine's clock.
 type Span struct {
 	Real    time.Time
 	Virtual time.Time
@@ -18,17 +18,18 @@ type Span struct {
 
 // Clock translates the machine's time. The zero Clock changes nothing.
 type Clock struct {
-	// spans come from all runners of a state folder since the first with a virtual clock, oldest
-	// first. Earlier spans are needed for times that processes recorded under earlier runners.
+	// spans has one span for each runner of the state folder since the first with a virtual clock,
+	// oldest first. Earlier spans translate the times that processes recorded under earlier
+	// runners.
 	spans []Span
 }
 
 // New returns a clock with the given spans, the oldest first.
 func New(spans []Span) *Clock { return &Clock{spans: slices.Clone(spans)} }
 
-// Start begins a span at a time of the machine and returns it. The clock then shows the machine's
-// time, or seen if that is later: it never goes back. It returns false if no span is needed, since
-// the clock can show the machine's time.
+// Start begins a span at the machine's time real, and returns the span. The clock then shows that
+// time, or seen if seen is later, because the clock never goes back. Start returns false if no span
+// is needed, since the clock can show the machine's time.
 func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 	s := Span{Real: real, Virtual: real, Speed: speed}
 	if seen.After(real) {
@@ -47,7 +48,8 @@ func (c *Clock) IsReal() bool { return len(c.spans) == 0 }
 // Now returns the current time.
 func (c *Clock) Now() time.Time { return c.At(time.Now()) }
 
-// At translates a time of the machine. Between two spans, without a runner, the clock does not move.
+// At translates a time of the machine. Between two spans no runner runs, and the clock stands
+// still.
 func (c *Clock) At(real time.Time) time.Time {
 	i := len(c.spans) - 1
 	for i >= 0 && real.Before(c.spans[i].Real) {
@@ -73,7 +75,7 @@ func (s *Span) at(real time.Time) time.Time {
 	return s.Virtual.Add(scale(real.Sub(s.Real), s.Speed)).UTC()
 }
 
-// Until returns the time on the machine's clock until this clock shows t, at least 0.
+// Until returns for how long the machine's clock runs until this clock shows t. It is at least 0.
 func (c *Clock) Until(t time.Time) time.Duration {
 	d := max(t.Sub(c.Now()), 0)
 	if c.IsReal() {
@@ -82,7 +84,7 @@ func (c *Clock) Until(t time.Time) time.Duration {
 	return scale(d, 1/c.spans[len(c.spans)-1].Speed)
 }
 
-// scale multiplies a duration, and stops at the largest one.
+// scale multiplies a duration. If the result is too large, it returns the largest duration.
 func scale(d time.Duration, by float64) time.Duration {
 	scaled := math.Ceil(float64(d) * by)
 	if scaled >= math.MaxInt64 {

@@ -11,7 +11,7 @@ func at(minutes float64) time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(minutes * float64(time.Minute)))
 }
 
-// A folder that has only used the machine's speed shows the machine's time.
+// If a state folder has only used the machine's speed, its clock shows the machine's time.
 func TestReal(t *testing.T) {
 	c := New(nil)
 	if _, virtual := c.Start(at(5), at(4), 1); virtual || !c.IsReal() {
@@ -25,23 +25,24 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// Three runners, one after the other: the first at 60 times the speed of the machine, the second from
-// the last stored time of the first, and the third long after.
+// Three runners run one after the other. The first runs at 60 times the speed of the machine. The
+// second continues from the last stored time of the first. The third starts long after the second
+// has ended.
 func TestSpans(t *testing.T) {
 	c := New(nil)
 	c.Start(at(0), time.Time{}, 60)
 	c.Start(at(2), at(100), 1)  // killed after 100 of 120 minutes were seen
 	c.Start(at(500), at(90), 2) // the machine has caught up
 	for _, test := range []struct{ real, want float64 }{
-		{-5, -5},       // before all of this
+		{-5, -5},       // before the first runner
 		{0, 0},         // the first begins
 		{1, 60},        // an hour in a minute
 		{1.9, 100},     // the last stored time of the first
 		{2, 100},       // the second continues from there
 		{12, 110},      // at the machine's pace
-		{490, 500},     // up to where the third begins
-		{500, 500},     // which has the machine's time
-		{501.5, 503},   // and twice its pace
+		{490, 500},     // until the third begins
+		{500, 500},     // the third shows the machine's time
+		{501.5, 503},   // at twice the machine's pace
 		{1e6, 1999500}, // a long time later
 		{1e8, time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC).Sub(at(0)).Minutes()},
 	} {
@@ -77,7 +78,7 @@ func TestNeverBack(t *testing.T) {
 	}
 }
 
-// TestUntil: the time on the machine's clock, from now and no less than nothing.
+// TestUntil: the result is a time on the machine's clock, counted from now, and at least 0.
 func TestUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, test := range []struct {
@@ -88,7 +89,7 @@ func TestUntil(t *testing.T) {
 			{1, 0, 0},
 			{1, -time.Hour, 0},
 			{3600, time.Hour, time.Second},
-			{3600, time.Nanosecond, time.Nanosecond}, // and not before it
+			{3600, time.Nanosecond, time.Nanosecond}, // the wait ends after the time, and not before it
 			{3600, -time.Hour, 0},
 			{0.5, time.Hour, 2 * time.Hour},
 			{0.5, math.MaxInt64, math.MaxInt64},
@@ -107,7 +108,8 @@ func TestUntil(t *testing.T) {
 	})
 }
 
-// TestScale: parts of a nanosecond count as a whole one, and the largest duration is the last.
+// TestScale: a part of a nanosecond counts as a whole one, and no result exceeds the largest
+// duration.
 func TestScale(t *testing.T) {
 	for _, test := range []struct {
 		d    time.Duration

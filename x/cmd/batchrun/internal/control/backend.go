@@ -25,8 +25,8 @@ type backend struct {
 	changed func()
 }
 
-// Create stores the pod; the node starts it. A crash right after this write loses nothing, since the
-// node finds the pod in the store.
+// Create stores the pod, and the node starts it. A crash right after this write loses nothing,
+// since the node finds the pod in the store.
 func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	ref := job.PodRef{Name: c.NamePrefix + manifest.Suffix(), UID: job.UID(uuid.NewString())}
 	spec, err := json.Marshal(b.manifest.Pod(&c, b.uid, ref.Name, ref.UID, b.settings))
@@ -44,8 +44,8 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 	return ref, nil
 }
 
-// Delete marks the pod; the node ends it. A pod that has finished must keep its
-// finalizer, even if its end is not in the store yet (JI9).
+// Delete marks the pod, and the node ends it. A pod that has finished must keep its finalizer, even
+// if its end is not in the store yet (JI9).
 func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		if state, _, err := pod.Folder(b.store.PodFolder(d.UID)).State(); err == nil && state.Done {
@@ -63,7 +63,7 @@ func (b *backend) Untrack(_ context.Context, u job.Untracking) error {
 	return b.result(found, err)
 }
 
-// WriteStatus writes the status. It is the only writer, so it needs no condition.
+// WriteStatus writes the status. No other process writes it, so the write needs no condition.
 func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
 	return b.store.SetStatus(b.uid, s)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// Collector removes deleted jobs and CronJobs, as the garbage collector of a
-// cluster does: it ends their pods, removes the pods with their logs, and then
-// their owners. It may be killed at any time, since each pass continues the work.
+// Collector removes deleted jobs and CronJobs, as the garbage collector of a cluster does. It ends
+// their pods, then removes the pods with their logs, and then the jobs and CronJobs. It may be
+// killed at any time, since the next pass continues the work.
 type Collector struct {
 	Store *store.Store
 	Clock *clock.Clock
@@ -87,8 +87,8 @@ func (c *Collector) Pass() (left int, err error) {
 	return left, c.Store.RemoveDeletedCronJobs()
 }
 
-// collect does the next step to remove a job, and returns true if the job is gone. A deleted job gets
-// no new pods, so the stored pods are all of them.
+// collect takes the next step to remove a job. It returns true if the job is gone. A deleted job
+// gets no new pods, so the store has all of its pods.
 func (c *Collector) collect(j *store.Job) (bool, error) {
 	pods, err := c.Store.Pods(j.UID)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Collector) collect(j *store.Job) (bool, error) {
 	return true, c.Store.RemoveJob(j.UID)
 }
 
-// end ends a pod and removes its folder; true means that both are done.
+// end ends a pod and removes its folder. It returns true once both are done.
 func (c *Collector) end(j *store.Job, p *store.Pod) (bool, error) {
 	folder := pod.Folder(c.Store.PodFolder(p.UID))
 	if !p.Finished() {

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Deleted objects stay until the supervisors of their pods have ended, since these
-// still write into the folders.
+// Deleted objects stay until the supervisors of their pods have ended, since a supervisor still
+// writes into the folder of its pod.
 func TestCollectorWaitsForSupervisor(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("j", "")

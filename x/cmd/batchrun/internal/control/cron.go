@@ -17,7 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// Lag is the longest time after which a loop notices a run that is due.
+// Lag is the maximum time between the time at which a run is due and the time at which a loop
+// notices it.
 const Lag = time.Second
 
 // CronRound is the result of a round of a CronJob, to be reported to the user.
@@ -27,10 +28,10 @@ type CronRound struct {
 	Notes   []job.Note
 	Waits   []cronjob.Wait
 	Requeue cronjob.Requeue
-	// NextRun is the next time of the schedule; zero if nothing is going to start.
+	// NextRun is the next time of the schedule. It is zero if no run is going to start.
 	NextRun time.Time
 	Now     time.Time
-	// Err is the error of the writes, which are retried.
+	// Err is the error of the writes that failed. They are retried.
 	Err error
 }
 
@@ -40,8 +41,7 @@ type CronLoop struct {
 	Clock    *clock.Clock
 	UID      job.UID
 	Manifest *manifest.CronJob
-	// Follow is called after each round with the CronJob's jobs: the unfinished
-	// ones need loops.
+	// Follow is called after each round with the CronJob's jobs. Each unfinished job needs a loop.
 	Follow func(jobs []store.Job) error
 	// Busy reports whether loops of its jobs are running.
 	Busy func() bool
@@ -58,8 +58,8 @@ type CronLoop struct {
 	around func(*cronjob.Snapshot, *cronjob.Plan, cronWrites) cronWrites
 }
 
-// NewCronLoop returns the loop of a stored CronJob. It compiles the schedule, so a
-// manifest that has changed since the last run takes effect here (C17).
+// NewCronLoop returns the loop of a stored CronJob. It compiles the schedule. So if the manifest
+// has changed since the last run, the new one takes effect here (C17).
 func NewCronLoop(s *store.Store, c *clock.Clock, stored *store.CronJob) (*CronLoop, error) {
 	m, err := manifest.LoadCronJob(stored.Manifest)
 	if err != nil {
@@ -76,14 +76,14 @@ func Compile(stored *store.CronJob, m *manifest.CronJob) cronjob.Compiled {
 	return cronjob.Compile(&cronjob.CronJob{CreationTimestamp: stored.Created, Spec: m.Spec})
 }
 
-// Hold starts no more runs. Run then returns once the running jobs have ended.
+// Hold keeps the loop from starting runs. Run then returns once the running jobs have ended.
 func (l *CronLoop) Hold() {
 	l.held.Store(true)
 	l.Wake()
 }
 
-// Run runs rounds until the context ends, or until it is held and nothing is left
-// to do. The error is ErrRemoved for a CronJob that is deleted.
+// Run runs rounds until the context ends, or until the loop is held and nothing is left to do. If
+// the CronJob is deleted, the error is ErrRemoved.
 func (l *CronLoop) Run(ctx context.Context) error {
 	for {
 		began := time.Now()
@@ -93,7 +93,7 @@ func (l *CronLoop) Run(ctx context.Context) error {
 			err = ErrRemoved
 		}
 		if ctx.Err() != nil && (err != nil || round.Err != nil) {
-			return ctx.Err() // the round was cut short, and another runner repeats it
+			return ctx.Err() // the round was interrupted, and another runner repeats it
 		}
 		if failed, err := l.endure(ctx, began, err); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (l *CronLoop) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case again && !retry:
-			continue // own writes are seen immediately: continue until there is nothing to do
+			continue // the loop sees its own writes immediately, so it continues until there is nothing to do
 		case held && !retry && !l.Busy():
 			return nil
 		}
@@ -115,8 +115,8 @@ func (l *CronLoop) Run(ctx context.Context) error {
 	}
 }
 
-// round plans once and carries the plan out. again is true if it has written something, and retry if
-// a write has failed.
+// round plans once and carries out the plan. again is true if the round has written something, and
+// retry is true if a write has failed.
 func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again, retry bool, err error) {
 	now, err := Now(l.Store, l.Clock)
 	if err != nil {
@@ -131,7 +131,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	}
 
 	if held {
-		triggers = nil // they stay in the store for the next runner
+		triggers = nil // the triggers stay in the store for the next runner
 	}
 
 	snapshot := l.snapshot(&stored, slices.Concat(jobs, others), triggers, now, held)
@@ -162,7 +162,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 		NextRun: plan.NextRun, Now: now, Err: applyErr,
 	}
 	if held {
-		round.Waits = nil // they would say that it is suspended
+		round.Waits = nil // their reason would be a suspension
 	}
 
 	round.CronJob.Status = end.Status
@@ -192,7 +192,7 @@ func (l *CronLoop) snapshot(
 ) *cronjob.Snapshot {
 	spec := l.Manifest.Spec
 	if held {
-		suspend := true // suspension already has the right effect on runs (C6)
+		suspend := true // a held CronJob starts no runs, as if it were suspended (C6)
 		spec.Suspend = &suspend
 	}
 	children := make([]cronjob.Child, len(jobs))
@@ -208,9 +208,9 @@ func (l *CronLoop) snapshot(
 	}
 }
 
-// expire deletes the finished jobs whose TTL has passed (T2), and moves the next round
-// forward to the next expiry. It runs after a round without writes: a job that is not
-// in the status yet would start again once it is gone (CI1).
+// expire deletes the finished jobs whose TTL has passed (T2). If a job expires before the next
+// round, it moves that round to the time of the expiry. It runs only after a round without writes.
+// Otherwise a job might be missing in the status, and would start again once it is deleted (CI1).
 func (l *CronLoop) expire(
 	b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time,
 ) (cronjob.Requeue, error) {

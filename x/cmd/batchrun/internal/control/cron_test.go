@@ -20,7 +20,7 @@ const cronManifest = `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": 
 	"schedule": "* * * * *", "concurrencyPolicy": "POLICY", "successfulJobsHistoryLimit": 0,
 	"jobTemplate": {"spec": {"ttlSecondsAfterFinished": 0, "template": {"spec": {"restartPolicy": "Never"}}}}}}`
 
-// now is the time of all rounds: the clock of the tests hardly moves.
+// now is the time of all rounds, because the clock of the tests hardly moves.
 var now = time.Date(2026, 1, 1, 12, 0, 30, 0, time.UTC)
 
 // life is a state folder with one CronJob. Its jobs succeed immediately and are removed
@@ -67,8 +67,7 @@ func (l *life) restart() {
 	l.loop = loop
 }
 
-// round runs a round. Afterwards all jobs have succeeded and deleted objects are
-// gone.
+// round runs a round. After it, all jobs have succeeded, and deleted objects are gone.
 func (l *life) round() error {
 	l.Helper()
 	round, _, _, err := l.loop.round(context.Background(), false)
@@ -93,7 +92,7 @@ func (l *life) round() error {
 	return err
 }
 
-// made returns the names of all jobs that were ever created.
+// made returns the names of all jobs that have ever been created.
 func (l *life) made() (names []string) {
 	rows, err := l.db.Query("SELECT name FROM made")
 	must.OK(l, err)
@@ -106,8 +105,8 @@ func (l *life) made() (names []string) {
 	return names
 }
 
-// TestCI1_CrashBetweenWrites: whichever write a crash prevents, the next runner
-// starts neither the run nor the trigger again, although the jobs are gone immediately.
+// TestCI1_CrashBetweenWrites: a crash prevents one of the writes. Whichever write that is, the next
+// runner starts neither the run nor the trigger again, although the jobs are gone immediately.
 func TestCI1_CrashBetweenWrites(t *testing.T) {
 	for _, policy := range []string{"Allow", "Forbid", "Replace"} {
 		for _, lost := range []string{

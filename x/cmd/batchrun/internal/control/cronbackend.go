@@ -24,12 +24,12 @@ type cronBackend struct {
 	now      time.Time
 	cronJob  *store.CronJob
 	manifest *manifest.CronJob
-	// wrote is set by every write, and deleted by a write after which the collector has work.
+	// wrote is true after a write. deleted is true after a write that gives the collector work.
 	wrote, deleted bool
 }
 
-// Get reads a job by its name. A job that is being deleted is gone for its CronJob,
-// as in a cluster, where it vanishes before its pods do.
+// Get reads a job by its name. If a job is being deleted, Get reports it as gone, as in a cluster,
+// where a job is gone before its pods are.
 func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	j, err := b.store.FindJob(b.cronJob.Namespace + "/" + name)
 	switch {
@@ -41,8 +41,8 @@ func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, err
 	return jobOf(&j), nil
 }
 
-// Create stores the job. The store refuses a second job of the same name, so that
-// no run starts twice.
+// Create stores the job. The store refuses a second job of the same name, so that no run starts
+// twice.
 func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	object, err := b.manifest.Job(&c, b.cronJob.UID)
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobappl
 	return jobOf(&j), nil
 }
 
-// Delete marks the job; the collector ends its pods and removes it. This program
-// does not set the option with which the job would stay until its pods are gone.
+// Delete marks the job, and the collector ends its pods and removes it. The plan may ask to keep
+// the job until its pods are gone, but this program does not set the option for that.
 func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 	found, err := b.store.DeleteJob(d.UID, b.now)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 	return nil
 }
 
-// WriteStatus writes the status. It is the only writer, so it needs no condition.
+// WriteStatus writes the status. No other process writes it, so the write needs no condition.
 func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
 	b.wrote = true
 	return b.store.SetCronJobStatus(b.cronJob.UID, s)

@@ -14,8 +14,8 @@ import (
 const jobManifest = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {
 	"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "command": ["true"]}]}}}}`
 
-// A round that is interrupted by the end of the runner is not reported as a failed write
-// that is retried.
+// If the end of the runner interrupts a round, the round is not reported as a failed write that is
+// retried.
 func TestCutShort(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("j", "")

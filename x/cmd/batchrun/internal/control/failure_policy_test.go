@@ -11,9 +11,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// TestJ21_FailJobOutlivesAFailedDeletion: a round accounts for a pod that matched FailJob, but does not
-// declare the end, since another pod could not be deleted. The next round declares it, also in a new
-// runner.
+// TestJ21_FailJobOutlivesAFailedDeletion: a pod has matched FailJob, and another pod could not be
+// deleted. So the round accounts for the first pod, but does not declare the end. The next round
+// declares the end, even if a new runner plans it.
 func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		l := newLife(t, "Allow")

@@ -46,7 +46,7 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 		if where == "folder" && !changed {
 			t.Error("no notification that the pod has finished")
 		}
-		// If the finalizer stays, it is deleted like any other pod.
+		// A deletion that does not remove the finalizer marks the pod as usual.
 		err = b.Delete(context.Background(), job.Deletion{PodRef: job.PodRef{UID: p.UID, Name: p.Name}})
 		if pods, readErr = l.store.Pods(j.UID); err != nil || readErr != nil || !pods[0].Tracked ||
 			pods[0].Deleted.IsZero() {
@@ -62,7 +62,7 @@ func (l *life) addJob(name string, cronJob job.UID) store.Job {
 	return j
 }
 
-// Several waiting triggers all start, each once.
+// If several triggers wait, each of them starts once.
 func TestTriggersStart(t *testing.T) {
 	l := newLife(t, "Allow")
 	var want []string
@@ -95,8 +95,7 @@ func TestTriggersStart(t *testing.T) {
 	}
 }
 
-// A job whose trigger is still stored does not expire, since the trigger would start
-// it again.
+// A job does not expire while its trigger is stored, since the trigger would start the job again.
 func TestTTLWaitsForTrigger(t *testing.T) {
 	l := newLife(t, "Allow")
 	asked := cronjob.Trigger{ID: "7"}
@@ -130,7 +129,7 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 	}
 }
 
-// A job that is marked for removal is gone for its CronJob.
+// If a job is marked for removal, its CronJob does not see it any more.
 func TestLookAtDeletedJob(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("c-1", l.cron.UID)

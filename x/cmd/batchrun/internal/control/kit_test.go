@@ -20,19 +20,20 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// kit plays users and the node on the store. The spec of a job comes from its
-// manifest, which the test edits.
+// kit acts as the users and the node of the store. The spec of a job comes from its manifest, which
+// the test edits.
 type kit struct {
 	env      *jobtest.Env
 	store    *store.Store
 	uid      job.UID
 	manifest *manifest.Job
-	// conditions has the conditions of pods. The store has none, since the node reports none, so
-	// the kit adds them to what the loop reads.
+	// conditions has the conditions of pods. The node reports no conditions, so the store has none,
+	// and the kit adds them to what the loop reads.
 	conditions map[job.UID][]job.PodCondition
 }
 
-// fewLives makes a test play 25 lives, since each write is synced to the disk, or -rapid.checks.
+// fewLives makes a test play 25 lives, because each write is synced to the disk. -rapid.checks sets
+// another number.
 func fewLives(t *testing.T) {
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
 		must.OK(t, checks.Value.Set("25"))
@@ -107,8 +108,8 @@ func (k *kit) withConditions(pods []job.Pod) []job.Pod {
 	return pods
 }
 
-// UpdatePod writes the state that a supervisor would report, and removes a deleted pod, as the
-// node does.
+// UpdatePod writes the state that a supervisor would report. It removes a deleted pod, as the node
+// does.
 func (k *kit) UpdatePod(p job.Pod) error {
 	k.conditions[p.UID] = p.Detail.Conditions
 	state := pod.State{Phase: p.Phase, Ready: p.Ready, ReadyTransition: p.Detail.ReadyTransition, Done: p.Phase >= job.PodSucceeded}
@@ -140,6 +141,6 @@ func (k *kit) look(context.Context) (job.Snapshot, jobapply.Backend, error) {
 	b := &backend{store: k.store, uid: k.uid, manifest: k.manifest, now: k.env.Now(), changed: func() {}}
 	s := l.snapshot(&stored, pods, time.Time{})
 	k.withConditions(s.Pods)
-	s.Memory = job.Memory{} // the loop of the kit keeps it
+	s.Memory = job.Memory{} // the kit's loop keeps the memory
 	return s, b, err
 }

@@ -1,5 +1,5 @@
-// Package control runs the loops around the planners of Jobs and CronJobs: read a
-// snapshot, plan, carry the plan out, store the memory, wait. Its collector removes
+// Package control runs the loops around the planners of Jobs and CronJobs. A loop reads a snapshot,
+// plans, carries out the plan, stores the memory, and waits. The package's collector removes
 // deleted objects.
 package control
 
@@ -30,7 +30,7 @@ type Round struct {
 	again time.Time
 	// Pending is the number of pods that have not started.
 	Pending int
-	// Err is the error of the writes, which are retried.
+	// Err is the error of the writes that failed. They are retried.
 	Err error
 }
 
@@ -47,7 +47,7 @@ type Loop struct {
 	// Report is called after every round.
 	Report func(Round)
 
-	// settled is true if the last round left no failed pod that may still end the job; see pods.
+	// settled is true if no failed pod of the last round can still end the job; see pods.
 	settled bool
 	waiter
 }
@@ -64,9 +64,9 @@ func NewLoop(s *store.Store, c *clock.Clock, j *store.Job) (*Loop, error) {
 // ErrRemoved is the error of a loop whose job or CronJob is deleted.
 var ErrRemoved = errors.New("removed")
 
-// Run runs rounds until the job has ended or is suspended with nothing running, or
-// until the context ends. The error is ErrRemoved for a job that is deleted: the
-// collector removes the rest of it.
+// Run runs rounds until the context ends, until the job has ended, or until the job is suspended
+// and nothing runs. If the job is deleted, the error is ErrRemoved, and the collector removes the
+// rest of the job.
 func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 	b := &backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed}
 	for {
@@ -78,7 +78,7 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 
 		quiet := false
 		if ctx.Err() != nil && (err != nil || round.Err != nil) {
-			return round.Status, ctx.Err() // cut short: nothing of it is tried again here
+			return round.Status, ctx.Err() // the round was interrupted: this loop does not retry it
 		}
 		if err == nil {
 			l.Report(round)
@@ -98,7 +98,7 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 	}
 }
 
-// round plans once and carries the plan out.
+// round plans once and carries out the plan.
 func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	stored, err := l.Store.Job(l.UID)
 	if err == nil && !stored.Deleted.IsZero() {
@@ -112,7 +112,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if err != nil {
 		return Round{}, false, err
 	}
-	// The clock is read after the store: otherwise a pod could have ended in the future.
+	// The clock is read after the store. Otherwise the end of a pod could be later than now.
 	now, err := Now(l.Store, l.Clock)
 	if err != nil {
 		return Round{}, false, err
@@ -148,10 +148,11 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	return round, conclusion.Retry, nil
 }
 
-// pods returns the pods that a plan needs. With a podFailurePolicy these may include failed pods that
-// are already accounted for. If a round accounts for a pod that matched FailJob, but could not delete
-// all other pods, it does not declare the end, so a later round must see the pod again (J21). That is
-// possible after a start, after an error, and while the job is ending.
+// pods returns the pods that a plan needs. With a podFailurePolicy these may include failed pods
+// that are already accounted for. If a pod has matched FailJob, and another pod could not be
+// deleted, the round accounts for the first pod and does not declare the end. So a later round must
+// see that pod again (J21). That is possible after a start, after an error, and while the job is
+// ending.
 func (l *Loop) pods() ([]store.Pod, error) {
 	if l.settled || l.Manifest.Spec.PodFailurePolicy == nil {
 		return l.Store.OpenPods(l.UID)
@@ -162,8 +163,8 @@ func (l *Loop) pods() ([]store.Pod, error) {
 func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.Snapshot {
 	spec := l.Manifest.Spec
 	if stored.Held {
-		// Ctrl-C suspends the job in the sense of the Job API, which defines the
-		// effect on pods and counters (J28, J39).
+		// Ctrl-C suspends the job as spec.suspend does. So the rules of suspension define what
+		// happens to pods and counters (J28, J39).
 		suspend := true
 		spec.Suspend = &suspend
 	}
@@ -179,8 +180,8 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 	}
 }
 
-// isQuiet reports whether nothing more can happen to the job: it has ended or is
-// suspended, and no process is left.
+// isQuiet reports whether nothing more can happen to the job: it has ended or is suspended, and no
+// pod needs work.
 func (l *Loop) isQuiet(r *Round) (bool, error) {
 	held := r.Job.Held || l.Manifest.Spec.Suspend != nil && *l.Manifest.Spec.Suspend
 	suspended := held && r.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue

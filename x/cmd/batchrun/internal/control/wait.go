@@ -24,8 +24,9 @@ type waiter struct {
 	failures int
 }
 
-// endure notes the result of a round that began at a time. After a temporary failure, it waits and
-// returns true. After any other failure it returns the error with which the loop has to end.
+// endure notes the result of a round, and the time at which the round began. After a temporary
+// failure, it waits and returns true. After any other failure, it returns the error with which the
+// loop must end.
 func (w *waiter) endure(ctx context.Context, began time.Time, failure error) (failed bool, err error) {
 	delay, err := w.Patience.Try(failure, began, time.Now(), w.Warn)
 	if err != nil || failure == nil {
@@ -51,11 +52,11 @@ func (w *waiter) Wake() {
 	}
 }
 
-// LongestNap is the longest wait without a look at the clock: while a machine
-// sleeps, its timers stop, but its clock does not.
+// LongestNap is the longest wait without a look at the clock. While a machine sleeps, its timers
+// stop, but its clock goes on.
 const LongestNap = time.Minute
 
-// wait returns when the next round is due: after a change, at the plan's time, or to retry a failed
+// wait waits until the next round is due: after a change, at the plan's time, or to retry a failed
 // write. Retries use the machine's clock.
 func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 	var again time.Time
@@ -78,7 +79,7 @@ func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 	}
 }
 
-// left returns how long to wait for the earlier of two times. The zero Time means never.
+// left returns how long to wait until the earlier of two times. The zero Time means never.
 func (w *waiter) left(at, again time.Time) time.Duration {
 	left := time.Duration(math.MaxInt64)
 	if !at.IsZero() {
@@ -90,7 +91,7 @@ func (w *waiter) left(at, again time.Time) time.Duration {
 	return left
 }
 
-// Now returns the time of a round. It stores the time before anything is written with it.
+// Now returns the time of a round. It stores this time before any write uses it.
 func Now(s *store.Store, c *clock.Clock) (time.Time, error) {
 	now := c.Now()
 	if c.IsReal() {

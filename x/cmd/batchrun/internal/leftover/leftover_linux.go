@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is the time in which processes that were asked to end must end.
+// patience is how long processes may take to end after they were asked to.
 const patience = 20 * time.Second
 
 // Run runs the tests and returns the exit status. The tests fail if a process that
@@ -48,7 +48,7 @@ func await(deadline time.Time) []int {
 	}
 }
 
-// living returns the children that are alive, and waits for the others.
+// living returns the children that are alive. It reaps the children that have ended.
 func living() (left []int) {
 	for _, pid := range children() {
 		if ended, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); ended == 0 && err == nil {

@@ -20,8 +20,8 @@ type Line struct {
 	Text                   []byte
 }
 
-// Name returns the name to write before the line: the pod's name, followed by the container's name
-// if the pod has several containers.
+// Name returns the name to write before the line. It is the pod's name, followed by the container's
+// name if the pod has several containers.
 func (l *Line) Name() string {
 	if l.Container == "" {
 		return l.Pod
@@ -29,11 +29,11 @@ func (l *Line) Name() string {
 	return l.Pod + "/" + l.Container
 }
 
-// Select says which part of the logs to read. The zero value is all of it.
+// Select is the part of the logs to read. The zero value selects all of it.
 type Select struct {
 	// Container is the only container to read, if it is set.
 	Container string
-	// Tail is the maximum number of lines of each log at first; negative means all.
+	// Tail is the maximum number of old lines to read from each log; negative means all.
 	Tail int
 	// Since selects lines that were written since a time, or up to a second before it.
 	Since time.Time
@@ -43,7 +43,7 @@ type Select struct {
 type Reader struct {
 	folder  pod.Folder
 	streams []*stream
-	// only is true for a pod with one container. Its name is left out.
+	// only is true for a pod with one container. Lines then leave out the container's name.
 	only bool
 	name string
 }
@@ -55,12 +55,12 @@ type stream struct {
 	rest            []byte // the beginning of an incomplete line
 }
 
-// maxLine is the maximum size of a line in bytes. A longer line is split, so that it is shown before it
-// ends.
+// maxLine is the maximum size of a line in bytes. A longer line is split, so that its beginning is
+// shown before it ends.
 const maxLine = 16 << 10
 
-// Open returns a reader of the logs of a stored pod. It has no streams if the pod has no such
-// container.
+// Open returns a reader of the logs of a stored pod. If the pod has no container that which
+// selects, the reader has no streams.
 func Open(folder pod.Folder, p *store.Pod, which Select) (*Reader, error) {
 	var spec pod.Spec
 	if err := json.Unmarshal(p.Spec, &spec); err != nil {
@@ -92,8 +92,8 @@ func (r *Reader) SkipAll() {
 	}
 }
 
-// Read calls to with the lines that were written since the last call. At the end of the pod these
-// include a last line without a line end.
+// Read passes the lines that were written since the last call to the function to. If the pod has
+// ended, this includes a last line without a line end.
 func (r *Reader) Read(end bool, to func(Line)) error {
 	var problems []error
 	for _, s := range r.streams {
@@ -120,7 +120,7 @@ func (s *stream) read(folder pod.Folder, end bool, to func(text []byte)) error {
 	return nil
 }
 
-// copy reads from the offset to the end.
+// copy reads the log from the offset to its end.
 func (s *stream) copy(folder pod.Folder, to func(text []byte)) error {
 	file, err := folder.OpenLog(s.container, s.name)
 	if err != nil {
@@ -146,7 +146,8 @@ func (s *stream) copy(folder pod.Folder, to func(text []byte)) error {
 	}
 }
 
-// lines calls to with the complete lines of the rest, and with parts of a line that is too long.
+// lines passes the complete lines of the rest to the function to, and also parts of a line that is
+// too long.
 func (s *stream) lines(to func(text []byte)) {
 	for {
 		i := bytes.IndexByte(s.rest, '\n')

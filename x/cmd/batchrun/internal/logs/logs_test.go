@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// prepare returns the folder of a pod with the containers, and the pod.
+// prepare returns the folder of a pod that has the given containers, and the pod.
 func prepare(t *testing.T, containers ...string) (pod.Folder, *store.Pod) {
 	t.Helper()
 	spec := pod.Spec{UID: "u"}
@@ -52,7 +52,7 @@ func want(t *testing.T, have []string, want ...string) {
 	}
 }
 
-// Lines are read once, as a whole, and from the selected containers only.
+// Each line is read once and as a whole, and only from the selected containers.
 func TestRead(t *testing.T) {
 	folder, p := prepare(t, "a", "b")
 	all, err := Open(folder, p, Select{Tail: -1})
@@ -79,7 +79,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRead_LongLine: a line of 16 KiB is shown before it ends, and no sooner.
+// TestRead_LongLine: once a line has 16 KiB, it is shown before it ends. A shorter line is not.
 func TestRead_LongLine(t *testing.T) {
 	for size, parts := range map[int][]int{16383: nil, 16384: {16384}, 16385: {16384}, 32768: {16384, 16384}} {
 		folder, p := prepare(t, "a")
@@ -94,7 +94,7 @@ func TestRead_LongLine(t *testing.T) {
 	}
 }
 
-// TestSkipAll: what the logs hold is left out, and what follows is not.
+// TestSkipAll: lines that the logs already have are left out, and later lines are not.
 func TestSkipAll(t *testing.T) {
 	folder, p := prepare(t, "a", "b")
 	r, err := Open(folder, p, Select{Tail: -1})
@@ -106,7 +106,8 @@ func TestSkipAll(t *testing.T) {
 	want(t, read(t, r, true), "p/a stdout new", "p/b stderr first")
 }
 
-// TestOpen_Fails: a pod or a log that cannot be read is an error, and a log that does not exist is empty.
+// TestOpen_Fails: if a pod or a log cannot be read, that is an error. A log that does not exist is
+// empty.
 func TestOpen_Fails(t *testing.T) {
 	folder, p := prepare(t, "a")
 	r, err := Open(folder, p, Select{Tail: 1, Since: time.Now()})
@@ -183,7 +184,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTail_Bounds: line ends at the first byte of a log, and at the end of a part of it that is read at once.
+// TestTail_Bounds: a line may end at the first byte of a log, or at the end of a block that is
+// read.
 func TestTail_Bounds(t *testing.T) {
 	long := strings.Repeat("x", 64<<10-1) + "\n"
 	for _, test := range []struct {
@@ -208,7 +210,8 @@ func TestTail_Bounds(t *testing.T) {
 	}
 }
 
-// TestLast: the last lines of one container, and of its stdout only where stderr has none.
+// TestLast: the last lines come from one container, and from its stdout only if its stderr is
+// empty.
 func TestLast(t *testing.T) {
 	folder, p := prepare(t, "a", "b")
 	write(t, folder, "a.stdout", "1\n2\n3\n")
@@ -221,7 +224,8 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// The times of a log give its offset at a time. Without them, the time of the file decides.
+// The file with the times of a log gives the offset for a time. If there is no such file, the time
+// of the log's own file decides.
 func TestSince(t *testing.T) {
 	folder, p := prepare(t, "a")
 	base := time.Now().Add(-time.Hour)
@@ -243,7 +247,7 @@ func TestSince(t *testing.T) {
 		must.OK(t, err)
 		want(t, read(t, r, true), lines...)
 	}
-	for n, lines := range map[int][]string{1: {"p stdout 3"}, 9: {"p stdout 2", "p stdout 3"}} { // the fewer of both
+	for n, lines := range map[int][]string{1: {"p stdout 3"}, 9: {"p stdout 2", "p stdout 3"}} { // both limits apply
 		r, err := Open(folder, p, Select{Tail: n, Since: base.Add(2 * time.Second)})
 		must.OK(t, err)
 		want(t, read(t, r, true), lines...)

@@ -52,8 +52,8 @@ func GraceSeconds(j *batchv1.Job) int64 {
 	return defaultGraceSeconds
 }
 
-// Pod builds a pod of the job from the template, the plan's additions (J33), and
-// the names that the store gives.
+// Pod builds a pod of the job from the template, from what the plan adds (J33), and from the names
+// that the store gives.
 func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, settings Settings) pod.Spec {
 	template := &j.Object.Spec.Template
 	b := builder{
@@ -138,12 +138,12 @@ func (b *builder) container(c *corev1.Container, kind jobpod.Kind) pod.Container
 	return out
 }
 
-// inherited are the variables of the runner that every process on this machine needs.
-// Containers get no others, except those in the manifest.
+// inherited are the variables of the runner that every process on this machine needs. Containers
+// inherit no other variables.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
-// environment returns the variables that $(NAME) can refer to, and all variables
-// of the process.
+// environment returns the variables that $(NAME) can refer to, and the whole environment of the
+// process.
 func (b *builder) environment(c *corev1.Container) (vars map[string]string, env []string) {
 	for _, name := range inherited {
 		if value, ok := os.LookupEnv(name); ok {
@@ -165,7 +165,7 @@ func (b *builder) environment(c *corev1.Container) (vars map[string]string, env 
 	return vars, lastOf(env)
 }
 
-// lastOf keeps the last of several values of a variable, as Kubernetes does.
+// lastOf keeps the last value of each variable, as Kubernetes does.
 func lastOf(env []string) []string {
 	at := map[string]int{}
 	var out []string
@@ -202,8 +202,8 @@ func (b *builder) value(e *corev1.EnvVar, vars map[string]string) string {
 	}
 }
 
-// expand replaces $(NAME) by the variable. $$ means a dollar sign, and an unknown
-// name is left unchanged.
+// expand replaces $(NAME) by the value of the variable. $$ means a dollar sign. If the variable is
+// unknown, $(NAME) stays as it is.
 func expand(text string, vars map[string]string) string {
 	var out strings.Builder
 	for {

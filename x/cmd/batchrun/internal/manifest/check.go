@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Fields of pods and containers that are honoured, and those that make no
-// difference to processes on a bare machine. Any other field that is set is refused
-// by name, since the pod might not work without it.
+// Some fields of pods and containers are honoured, and some make no difference to processes on a
+// bare machine. Any other field that is set is refused by name, since the pod might not work
+// without it.
 var (
 	podHonoured = words(
 		`containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname securityContext`)
@@ -27,7 +27,7 @@ var (
 		maxFailedIndexes activeDeadlineSeconds suspend podFailurePolicy successPolicy podReplacementPolicy
 		managedBy template`)
 	jobIgnored = words(`ttlSecondsAfterFinished selector manualSelector`)
-	// The TTL of a CronJob's jobs is honoured. That of a Job with a manifest of its own is not.
+	// The TTL of a CronJob's jobs is honoured. If a Job has a manifest of its own, its TTL is not.
 	templateHonoured = append(words(`ttlSecondsAfterFinished`), jobHonoured...)
 	// envFields are the downward API fields that this program supports.
 	envFields = words(`metadata.name metadata.namespace metadata.uid spec.nodeName`)
@@ -56,7 +56,7 @@ func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 	d.checkPod(pod, j)
 }
 
-// fields refuses the fields that are set but neither honoured nor harmless.
+// fields refuses each field that is set, unless it is honoured or makes no difference.
 func (d *document) fields(path string, object map[string]any, honoured, ignored []string) {
 	names := make([]string, 0, len(object))
 	for name := range object {
@@ -88,7 +88,7 @@ func isUnset(value any) bool {
 	return false
 }
 
-// brief returns a value as JSON, cut short.
+// brief returns a value as JSON, and shortens it if it is long.
 func brief(value any) string {
 	data, _ := json.Marshal(value)
 	if len(data) > 60 {

@@ -129,8 +129,8 @@ func metadataKey(path string) string {
 	return ""
 }
 
-// checkMounts checks the mounts of a container. Whether an absolute path can be
-// honoured depends on the machine, which the caller of Read checks.
+// checkMounts checks the mounts of a container. Whether an absolute path is possible depends on the
+// machine. The caller of Read checks that.
 func (d *document) checkMounts(path string, c *corev1.Container) {
 	for i, m := range c.VolumeMounts {
 		at := fmt.Sprintf("%s.volumeMounts[%d]", path, i)

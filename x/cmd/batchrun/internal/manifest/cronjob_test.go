@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// goodCron is a valid manifest. Each bad one differs from it in one place.
+// goodCron is a valid manifest. Each bad manifest differs from it in one place.
 const goodCron = `apiVersion: batch/v1
 kind: CronJob
 metadata:
@@ -55,7 +55,8 @@ func TestReadGoodCronJob(t *testing.T) {
 	}
 }
 
-// TestReadCronJobs: only CronJobs are read, also those whose jobs cannot run here, and their own mistakes are reported.
+// TestReadCronJobs: only CronJobs are read, even if their jobs cannot run here. Mistakes in the
+// CronJobs themselves are reported.
 func TestReadCronJobs(t *testing.T) {
 	all, err := ReadCronJobs("f.yaml", strings.NewReader(good+"---\n"+strings.Replace(goodCron, "command: [echo]", "ports: []", 1)))
 	if err != nil || len(all) != 1 || all[0].Key() != "default/x" {
@@ -66,7 +67,7 @@ func TestReadCronJobs(t *testing.T) {
 	}
 }
 
-// The library recognises the job of a run as the CronJob's, and the job can run here.
+// The job of a run can run here, and the library takes it for a job of the CronJob.
 func TestJobOfCronJob(t *testing.T) {
 	all, err := Read("f.yaml", strings.NewReader(goodCron))
 	must.OK(t, err)
@@ -98,7 +99,7 @@ func TestJobOfCronJob(t *testing.T) {
 	}
 }
 
-// Every problem is reported with file, line, field and value.
+// Every problem is reported with its file, line, field and value.
 func TestReadBadCronJob(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"unparseable schedule", "30 9 *", "30 25 *", `f.yaml:6:3: spec.schedule: "30 25 * * 1-5": `},

@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// good is a valid manifest. Each bad one differs from it in one place.
+// good is a valid manifest. Each bad manifest differs from it in one place.
 const good = `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -54,7 +54,7 @@ func TestReadGood(t *testing.T) {
 	if why := jobs[1].Refuse(jobs[1].AbsoluteMounts()[0], errors.New("full")).Error(); !strings.HasPrefix(why, "f.yaml:22: spec.template") {
 		t.Errorf("refused: %s", why)
 	}
-	// A field that is ignored twice is reported once, in the order of the names.
+	// If a field is ignored twice, it is reported once. The fields are in the order of their names.
 	twice, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "spec:\n", "spec:\n  ttlSecondsAfterFinished: 5\n", 1)+
 		"      - {name: b, image: b, command: [b], ports: [{containerPort: 1}]}\n"))
 	if err != nil || !slices.Equal(twice.Jobs[0].Ignored, []string{"image", "ports", "ttlSecondsAfterFinished"}) {
@@ -66,7 +66,7 @@ func TestReadGood(t *testing.T) {
 	}
 }
 
-// Every problem is reported with file, line, field and value.
+// Every problem is reported with its file, line, field and value.
 func TestReadBad(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"other kind", "kind: Job", "kind: Pod", `f.yaml:1: kind: "Pod": no such kind in batch/v1; expected "Job" or "CronJob"`},
@@ -122,7 +122,7 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// TestReadBad_Limits: both sides of the limits of words and of what an error quotes.
+// TestReadBad_Limits has a case on each side of the limits: of a word, and of what an error quotes.
 func TestReadBad_Limits(t *testing.T) {
 	read := func(from, to string) string {
 		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, from, to, 1)))
@@ -131,7 +131,7 @@ func TestReadBad_Limits(t *testing.T) {
 		}
 		return fmt.Sprint(err)
 	}
-	hook := func(n int) string { // a field of n bytes as JSON
+	hook := func(n int) string { // sets a field that has n bytes as JSON
 		return "lifecycle: {preStop: {exec: {command: [" + strings.Repeat("b", n-37) + "]}}}\n        env:"
 	}
 	for _, test := range []struct{ from, to, want string }{
@@ -155,7 +155,7 @@ func TestReadBad_Limits(t *testing.T) {
 		}
 	}
 
-	// A mount without a path is one mistake.
+	// A mount without a path is reported as one mistake, not two.
 	if got := read("/data", `""`); !strings.Contains(got, "mountPath: is required") || strings.Count(got, "mountPath") != 1 {
 		t.Error(got)
 	}
@@ -170,7 +170,8 @@ func TestReadGood_Numbers(t *testing.T) {
 	}
 }
 
-// TestReadGood_GenerateName: a name is made from a prefix, unless there is one.
+// TestReadGood_GenerateName: if an object has generateName and no name, it gets a name with this
+// prefix.
 func TestReadGood_GenerateName(t *testing.T) {
 	for to, want := range map[string]string{"generateName: y-": "^y-[a-z0-9]{5}$", "generateName: y-\n  name: x": "^x$"} {
 		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "name: x", to, 1)))
@@ -199,7 +200,7 @@ func TestHides(t *testing.T) {
 	}
 }
 
-// TestGraceSeconds: the grace period of a pod, from nothing to the longest.
+// TestGraceSeconds: the grace period of a pod has a lower and an upper limit.
 func TestGraceSeconds(t *testing.T) {
 	var j batchv1.Job
 	if got := GraceSeconds(&j); got != 30 {
@@ -213,8 +214,8 @@ func TestGraceSeconds(t *testing.T) {
 	}
 }
 
-// The process drops the rights that a securityContext drops. Fields without effect
-// are reported.
+// The process drops the rights that a securityContext drops. The fields that have no effect are
+// reported.
 func TestSecurityContext(t *testing.T) {
 	text := strings.Replace(good, "env:", `securityContext:
           allowPrivilegeEscalation: false
@@ -255,7 +256,7 @@ func TestSecurityContext(t *testing.T) {
 		}
 	}
 
-	// Only root can keep or add rights, and only root breaks runAsNonRoot.
+	// Only root can keep or add rights, and only root violates runAsNonRoot.
 	for field, ofRoot := range map[string]bool{"privileged: true": true, "capabilities: {add: [NET_RAW]}": true, "runAsNonRoot: true": false} {
 		_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "env:", "securityContext: {"+field+"}\n        env:", 1)))
 		if allowed := ofRoot == (os.Geteuid() == 0); (err == nil) != allowed {
@@ -263,7 +264,7 @@ func TestSecurityContext(t *testing.T) {
 		}
 	}
 	if os.Geteuid() != 0 {
-		return // others cannot add what was dropped
+		return // other users cannot add what was dropped
 	}
 	all, err = Read("f.yaml", strings.NewReader(strings.Replace(text, "add: []", "add: [NET_RAW]", 1)))
 	must.OK(t, err)
@@ -345,7 +346,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// Problems come in the order of the file, so that they can be worked off from its end.
+// Problems are in the order of the file, so that a user can start with the last one.
 func TestReadBad_Order(t *testing.T) {
 	_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "batch/v1\nkind: Job", "v1\nkind: Pod", 1)+"---\n"+strings.Replace(good, "name: x", "name: X_y", 1)))
 	if first, second, _ := strings.Cut(fmt.Sprint(err), "\n"); !strings.Contains(first, `kind: "Pod"`) ||
@@ -354,7 +355,7 @@ func TestReadBad_Order(t *testing.T) {
 	}
 }
 
-// FuzzRead: any input gives an error, or objects that can be loaded again.
+// FuzzRead: any input gives an error, or objects that Load and LoadCronJob accept.
 func FuzzRead(f *testing.F) {
 	f.Add(good)
 	f.Add(goodCron)

@@ -43,7 +43,7 @@ type Job struct {
 	Ignored []string
 	// Source is the file and line of the object.
 	Source string
-	// base is the path of the job template in a CronJob, with a trailing dot.
+	// base is the path of the job template in a CronJob, and ends with a dot.
 	base string
 }
 
@@ -64,8 +64,8 @@ func Read(file string, in io.Reader) (all Objects, err error) {
 	return all, err
 }
 
-// ReadCronJobs reads the CronJobs of a stream for their schedules. It does not check whether their jobs
-// can run here.
+// ReadCronJobs reads the CronJobs of a stream to show their schedules. It does not check whether
+// their jobs can run here.
 func ReadCronJobs(file string, in io.Reader) (all []*CronJob, err error) {
 	err = manifest.Read(file, in, func(o *manifest.Object) error {
 		t, err := o.Type()
@@ -90,7 +90,7 @@ type document struct {
 	object   *manifest.Object
 	problems manifest.Problems
 	ignored  []string
-	// base is put before the paths of fields: a job template is checked like a job.
+	// base comes before the paths of fields, since a job template is checked like a job.
 	base string
 }
 
@@ -113,7 +113,7 @@ func (d *document) read() (one Objects) {
 	}
 	d.checkStrings("", object)
 	for _, p := range d.object.Judge() {
-		if !strings.HasSuffix(p.Text, ".image: is required") { // this runner uses none
+		if !strings.HasSuffix(p.Text, ".image: is required") { // this runner uses no image
 			d.problems = append(d.problems, p)
 		}
 	}
@@ -161,7 +161,7 @@ func (d *document) job(object map[string]any, raw []byte) *Job {
 	return j
 }
 
-// Suffix returns a random ending for a name, without vowels and look-alikes.
+// Suffix returns a random ending for a name. It has no vowels and no letters that look like digits.
 func Suffix() string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	out := make([]byte, 5)

@@ -76,8 +76,8 @@ func (d *document) checkGroups(at string, value any) {
 	}
 }
 
-// checkCapabilities accepts dropped capabilities. It accepts added ones only if
-// processes have all capabilities already.
+// checkCapabilities accepts dropped capabilities. It accepts added ones only if processes have all
+// capabilities anyway.
 func (d *document) checkCapabilities(at string, value any) {
 	both, _ := value.(map[string]any)
 	for _, field := range []string{"add", "drop"} {
@@ -95,8 +95,8 @@ func (d *document) checkCapabilities(at string, value any) {
 	}
 }
 
-// giveUp translates the securityContext of a container into the rights that its
-// process drops.
+// giveUp translates the securityContext of a container into the rights that the container's process
+// drops.
 func giveUp(c *corev1.Container, out *pod.ContainerSpec) {
 	s := c.SecurityContext
 	if s == nil {

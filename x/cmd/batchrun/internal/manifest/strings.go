@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxWord is the length of the longest argument or variable that Linux passes to a
-// process, without the final NUL.
+// maxWord is the length of the longest argument or variable that Linux passes to a process. The
+// final NUL does not count.
 const maxWord = 128<<10 - 1
 
-// checkStrings refuses strings that no process can receive. Otherwise each pod
-// would fail when it starts.
+// checkStrings refuses strings that a process cannot receive. Otherwise each pod would fail when it
+// starts.
 func (d *document) checkStrings(path string, value any) {
 	switch v := value.(type) {
 	case string:

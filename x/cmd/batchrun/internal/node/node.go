@@ -1,9 +1,9 @@
-// Package node runs the pods of the store, as a kubelet does: it starts and stops
-// supervisors, and stores what they record.
+// Package node runs the pods of the store, as a kubelet does. It starts and stops supervisors, and
+// stores what they record.
 //
-// It is level-triggered: each pass looks at the store and at the pods' folders and
-// does what is missing. No decision depends on what it remembers between passes, so
-// it may be killed at any time.
+// It is level-triggered: each pass looks at the store and at the folders of the pods, and does what
+// is missing. No decision depends on what the node remembers between passes, so the node may be
+// killed at any time.
 package node
 
 import (
@@ -21,21 +21,21 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// interval is the time between two passes of a node without a call of Wake.
+// interval is the longest time between two passes. Wake requests a pass earlier.
 const interval = 50 * time.Millisecond
 
-// probeInterval is how often a node checks whether a silent supervisor is alive, and whether there
-// is room on the disk.
+// probeInterval is how often a node checks whether a supervisor is alive that records nothing new,
+// and whether there is room on the disk.
 const probeInterval = time.Second
 
-// maxLaunches is the number of times that the node starts a supervisor that records nothing.
+// maxLaunches is how often the node starts a supervisor for a pod if no supervisor records
+// anything.
 const maxLaunches = 3
 
-// Node runs pods. Run owns it; the other methods are safe to call at any time.
+// Node runs pods. One goroutine calls Run. The other methods are safe to call at any time.
 type Node struct {
 	Store *store.Store
-	// Clock translates the times that supervisors record by the
-	// machine's clock.
+	// Clock translates the times that supervisors record. They record times of the machine's clock.
 	Clock *clock.Clock
 	// Containment keeps the processes of a pod together.
 	Containment pod.Containment
@@ -43,8 +43,8 @@ type Node struct {
 	Parallel int
 	// Notify is called for each job whose pods have changed.
 	Notify func(jobUID job.UID)
-	// Output, if set, is called again and again for a pod that has begun. end is true in the last
-	// call, when the pod's logs are complete. here is true for a pod that this node has started.
+	// Output, if set, is called repeatedly for a pod that has begun. end is true in the last call,
+	// when the pod's logs are complete. here is true if this node has started the pod.
 	Output func(p *store.Pod, here, end bool)
 	// Warn is called with warnings for the user.
 	Warn func(text string)
@@ -67,14 +67,15 @@ type knowledge struct {
 	launches int
 	child    *child // nil before the first launch
 	cut      bool   // a log of the pod is known to be cut
-	// notBefore is the earliest time for another attempt after a supervisor could not begin.
+	// notBefore is the earliest time at which to start a supervisor again after one could not
+	// begin.
 	notBefore time.Time
 }
 
 // child is a supervisor, or its watcher, that this node started.
 type child struct {
 	ended chan struct{}
-	// again is true if it could not begin for a temporary reason. It is valid once
+	// again is true if the supervisor could not begin for a temporary reason. It is valid once
 	// ended is closed.
 	again bool
 }
@@ -103,7 +104,7 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		wake := n.wake
 		if delay > 0 {
-			wake = nil // waking up early would not help
+			wake = nil // an earlier pass would not help
 		}
 		timer := time.NewTimer(rest(time.Since(begin), delay))
 		select {
@@ -117,12 +118,13 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// rest returns how long to rest after a pass that took a time. delay is set if the pass failed.
+// rest returns how long to rest after a pass. took is how long the pass took. delay is set if it
+// failed.
 func rest(took, delay time.Duration) time.Duration {
 	if delay > 0 {
-		return max(interval, delay) // a full disk makes a pass slow, so its time does not matter
+		return max(interval, delay) // a full disk makes a pass slow, so how long it took does not matter
 	}
-	// With very many pods, passes take at most a tenth of the time.
+	// Even with very many pods, passes use at most a tenth of the time.
 	return max(interval, 10*took)
 }
 
@@ -130,10 +132,10 @@ func rest(took, delay time.Duration) time.Duration {
 type standing uint8
 
 const (
-	waiting standing = iota // has not begun
+	waiting standing = iota // the pod has not begun
 	running                 // a supervisor lives, or was just started
-	later                   // begins when there is room on the disk again
-	ended                   // nothing will happen any more
+	later                   // the pod begins when a supervisor can be started again
+	ended                   // nothing more happens to the pod
 )
 
 func (n *Node) pass() error {
@@ -143,7 +145,7 @@ func (n *Node) pass() error {
 	}
 	busy := 0
 	var idle []*store.Pod
-	var problems []error // of single pods, which must not delay the others
+	var problems []error // of single pods: the problem of one must not delay the others
 	for i := range pods {
 		p := &pods[i]
 		where, err := n.tend(p)
@@ -172,8 +174,8 @@ func (n *Node) pass() error {
 	return errors.Join(problems...)
 }
 
-// lookForRoom returns an error while the disk is full. Otherwise nobody would notice a full disk
-// while pods run: their supervisors wait for room silently, and the node has nothing to write.
+// lookForRoom returns an error while the disk is full. While pods run, nothing else would notice a
+// full disk: the supervisors wait for room without a message, and the node has nothing to write.
 func (n *Node) lookForRoom(now time.Time) error {
 	if !n.full && now.Sub(n.looked) < probeInterval {
 		return nil
@@ -181,7 +183,7 @@ func (n *Node) lookForRoom(now time.Time) error {
 	err := n.room()
 	n.looked, n.full = now, patience.IsTransient(err)
 	if !n.full {
-		return nil // another error is reported by whoever uses the folder next
+		return nil // whatever uses the folder next reports another error
 	}
 	return err
 }
@@ -196,11 +198,11 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 	if p.Finished() {
 		delete(n.known, p.UID)
 		defer n.Notify(p.Job)
-		return ended, n.Store.Bury(p.UID) // deleted and without a finalizer
+		return ended, n.Store.Bury(p.UID) // the pod is deleted and has no finalizer
 	}
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
 	if !p.Deleted.IsZero() && !k.stopped {
-		// An existing stop file may be stricter.
+		// If there is a stop file already, its grace period may be shorter, and is kept.
 		if err := n.stop(p, folder); err != nil {
 			return running, err
 		}
@@ -227,8 +229,8 @@ func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
 // hasBegun reports whether an earlier pass has seen the pod begin.
 func hasBegun(p *store.Pod) bool { return len(p.State.Containers) > 0 }
 
-// read reads the supervisor's record. If lost is set, the pod has begun, but its record cannot
-// be read.
+// read reads the supervisor's record. If the pod has begun and its record cannot be read, lost is
+// the reason.
 func read(p *store.Pod, folder pod.Folder) (state pod.State, begun bool, lost, err error) {
 	state, begun, err = folder.State()
 	switch {
@@ -240,13 +242,13 @@ func read(p *store.Pod, folder pod.Folder) (state pod.State, begun bool, lost, e
 	return state, begun, nil, err
 }
 
-// observe reads the supervisor's record and stores it. A pod whose record cannot be read has
-// failed once its supervisor has ended; until then, the supervisor may replace the record.
+// observe reads the supervisor's record and stores it. If the record cannot be read, the pod has
+// failed once its supervisor has ended. Until then, the supervisor may replace the record.
 //
-// The order matters: read the state, check whether the supervisor is alive, read the
-// state again. A supervisor is alive from before its first record until after its
-// last one. So if there is a record and then no live supervisor, the supervisor has
-// ended, and the state read after that is its last one.
+// The order matters: observe reads the state, checks whether the supervisor is alive, and reads the
+// state again. A supervisor is alive from before its first record until after its last one. So if
+// there is a record, and no supervisor is alive after that, the supervisor has ended, and the
+// second read returns its last state.
 func (n *Node) observe(
 	p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time,
 ) (standing, error) {
@@ -300,7 +302,7 @@ func (n *Node) observe(
 	return running, nil
 }
 
-// lose returns the final state of a pod whose record is lost, and warns with the name of the file.
+// lose returns the final state of a pod whose record is lost. It warns, and names the file.
 func (n *Node) lose(p *store.Pod, why error, now time.Time) (pod.State, error) {
 	var spec pod.Spec
 	if err := json.Unmarshal(p.Spec, &spec); err != nil {
@@ -321,8 +323,8 @@ func (n *Node) warnOfCut(p *store.Pod, k *knowledge, state *pod.State) {
 	}
 }
 
-// reap kills a supervisor that is overdue and what a dead one has left. It reports
-// whether no process of the pod is left.
+// reap kills a supervisor that has not ended in time, and the processes that a dead supervisor has
+// left. It reports whether no process of the pod is left.
 func (n *Node) reap(p *store.Pod, folder pod.Folder, now time.Time) (bool, error) {
 	over, err := folder.Reap()
 	if err == nil && !over && !p.Deleted.IsZero() {
@@ -331,7 +333,7 @@ func (n *Node) reap(p *store.Pod, folder pod.Folder, now time.Time) (bool, error
 	return over, err
 }
 
-// record stores the state, with its times translated to the clock of the store.
+// record stores the state. It translates the times of the state to the clock of the store.
 func (n *Node) record(p *store.Pod, state pod.State) error {
 	if n.Clock.IsReal() {
 		return n.Store.SetState(p.UID, state)
@@ -342,7 +344,7 @@ func (n *Node) record(p *store.Pod, state pod.State) error {
 	return n.Store.SetState(p.UID, state.Translate(n.Clock.At))
 }
 
-// unbegun handles a pod without a record and without a supervisor.
+// unbegun handles a pod that has no record and no supervisor.
 func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, error) {
 	if k.child != nil {
 		select {
@@ -352,7 +354,7 @@ func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, err
 			}
 			k.child = nil
 		default:
-			return running, nil // started a moment ago
+			return running, nil // the supervisor was started a moment ago
 		}
 	}
 	if now.Before(k.notBefore) && p.Deleted.IsZero() {
@@ -363,7 +365,7 @@ func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, err
 	}
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
 	if cancelled, err := folder.Cancel(now); !cancelled || err != nil {
-		return running, err // it has begun after all: the next pass reads its record
+		return running, err // the pod has begun after all: the next pass reads its record
 	}
 	n.Wake()
 	return running, nil
@@ -391,7 +393,7 @@ func (n *Node) launch(p *store.Pod) error {
 	c := &child{ended: make(chan struct{})}
 	k.child = c
 	go func() {
-		_ = cmd.Wait() // what happened is in the folder
+		_ = cmd.Wait() // the pod's folder shows how it ended
 		c.again = cmd.ProcessState.ExitCode() == pod.ExitTryAgain
 		close(c.ended)
 		n.Wake()

@@ -23,9 +23,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// A supervisor that could not begin on a full disk is started again, as often as
-// necessary. If it records nothing for another reason, the node gives up after some attempts, and
-// the pod fails.
+// If a supervisor cannot begin because the disk is full, it is started again as often as necessary.
+// If it records nothing for another reason, the node gives up after some attempts, and the pod
+// fails.
 func TestUnbegun(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		s, err := store.Open(filepath.Join(t.TempDir(), "state"))
@@ -60,8 +60,8 @@ func TestUnbegun(t *testing.T) {
 	}
 }
 
-// A pod whose record is cut, has a flipped bit or is gone counts as lost once none of its processes
-// runs. The reason names the file, and other pods go on.
+// If the record of a pod is cut, has a flipped bit or is gone, the pod counts as lost once none of
+// its processes runs. The reason names the file, and other pods continue.
 func TestLostRecord(t *testing.T) {
 	s, err := store.Open(filepath.Join(t.TempDir(), "state"))
 	must.OK(t, err)
@@ -121,8 +121,8 @@ func TestLostRecord(t *testing.T) {
 }
 
 // While pods run, the node itself has nothing to write. It still notices that the disk is full, and
-// gives up after the limit, however long an attempt takes. If there is room in between, the limit
-// counts from the next failure.
+// gives up after the limit, however long an attempt takes. If there is room for a while, the limit
+// starts again with the next failure.
 func TestFullDisk(t *testing.T) {
 	for _, test := range []struct{ limit, attempt, full, free time.Duration }{
 		{limit: 0},
@@ -168,8 +168,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A pass that fails on a full disk takes long. The time of the next attempt follows from the
-// delay alone: otherwise the runner would give up long after --give-up.
+// A pass that fails on a full disk takes long. Only the delay decides when the next attempt begins.
+// Otherwise the runner would give up long after --give-up.
 func TestRest(t *testing.T) {
 	const second = time.Second
 	for _, test := range []struct{ took, delay, want time.Duration }{

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// transient lists errors of the system after which another attempt may succeed.
+// transient lists errors of the system after which a later attempt may succeed.
 var transient = []error{
 	syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.EIO,
 	syscall.EINTR,
@@ -39,7 +39,7 @@ func IsTransient(err error) bool {
 	return false
 }
 
-// policy is the retry policy for failed writes, but with a lower maximum, so that work resumes soon
+// policy is the retry policy for failed writes with a lower maximum, so that work resumes soon
 // after there is room again.
 var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
 
@@ -53,9 +53,9 @@ type Patience struct {
 	since    time.Time
 }
 
-// Failed notes that an attempt has failed, and returns how long to wait before the next one. If the
-// failure is not temporary, it returns the failure itself. Once Limit has passed since the first
-// failed attempt began, it returns a *GaveUp that wraps the failure.
+// Failed notes that an attempt has failed, and returns how long to wait before the next attempt. If
+// the failure is not temporary, Failed returns the failure itself. Once Limit has passed since the
+// first of the failed attempts began, it returns a *GaveUp that wraps the failure.
 func (p *Patience) Failed(err error, began, now time.Time) (time.Duration, error) {
 	if !IsTransient(err) {
 		return 0, err

@@ -37,7 +37,7 @@ func TestIsTransient(t *testing.T) {
 	}
 }
 
-// Of the codes of the database, those of temporary failures are 5, 6, 7, 10, 13 and 14.
+// Among the codes of the database, 5, 6, 7, 10, 13 and 14 are temporary failures.
 func TestIsTransient_Codes(t *testing.T) {
 	var got []int
 	for code := range 64 {
@@ -50,7 +50,7 @@ func TestIsTransient_Codes(t *testing.T) {
 	}
 }
 
-// The result of each pass decides the wait before the next one, and what is said.
+// The result of each pass decides how long to wait before the next pass, and what the user is told.
 func TestTry(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now, p := began, Patience{Limit: 30 * time.Second}
@@ -70,7 +70,7 @@ func TestTry(t *testing.T) {
 		{syscall.ENOSPC, 17600 * time.Millisecond, 400 * time.Millisecond, "no space left on device; trying again in 400ms", ""},
 		{syscall.ENOSPC, 0, 0, "", "no space left on device; gave up after 30s"},
 		{nil, 0, 0, "", ""},
-		{syscall.ENOSPC, 29 * time.Second, time.Second, "no space left on device; trying again in 1s", ""}, // since its pass began
+		{syscall.ENOSPC, 29 * time.Second, time.Second, "no space left on device; trying again in 1s", ""}, // the limit counts from the beginning of the pass
 		{fs.ErrPermission, 0, 0, "", "permission denied"},
 	} {
 		said, start := "", now
@@ -87,7 +87,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// Delays grow, end at the limit, and start again after a success.
+// Delays grow until the limit. After a success they start again.
 func TestPatience(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := Patience{Limit: 10 * time.Second}
@@ -105,7 +105,7 @@ func TestPatience(t *testing.T) {
 	step(time.Second)
 	step(2 * time.Second)
 	step(4 * time.Second)
-	step(3 * time.Second) // what is left
+	step(3 * time.Second) // the rest of the limit
 	var gaveUp *GaveUp
 	if _, err := p.Failed(syscall.ENOSPC, now, now); !errors.As(err, &gaveUp) || gaveUp.Lasted != 10*time.Second ||
 		!errors.Is(err, syscall.ENOSPC) {

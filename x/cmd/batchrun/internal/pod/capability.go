@@ -9,8 +9,8 @@ var capabilities = strings.Fields(`CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSE
 	AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF
 	CHECKPOINT_RESTORE`)
 
-// CapabilityNumbers returns the number of a capability by its name in manifests, or the numbers of all
-// for ALL. It returns nil for an unknown name.
+// CapabilityNumbers returns the number of the capability that has a name in manifests. For ALL it
+// returns the numbers of all capabilities, and for an unknown name nil.
 func CapabilityNumbers(name string) []int {
 	name = strings.TrimPrefix(strings.ToUpper(name), "CAP_")
 	var numbers []int

@@ -19,8 +19,8 @@ type cgroup struct {
 	folder *os.File
 }
 
-// newCgroup creates a cgroup below the one of this process. It needs no cgroup
-// controller: it only groups processes.
+// newCgroup creates a cgroup below the one of this process. It needs no cgroup controller, because
+// it only groups processes.
 func newCgroup(name string) (*cgroup, error) {
 	own, err := ownCgroup()
 	if err != nil {
@@ -50,7 +50,8 @@ func ownCgroup() (string, error) {
 	return findCgroup(string(memberships), string(mounts))
 }
 
-// findCgroup finds the folder in the contents of both files. proc(5) describes their format.
+// findCgroup finds the folder of a cgroup in the contents of two files of /proc. proc(5) describes
+// them.
 func findCgroup(memberships, mounts string) (string, error) {
 	member, found := "", false
 	for line := range strings.Lines(memberships) {
@@ -79,15 +80,15 @@ func unescapeMount(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// admit makes a command start in the cgroup.
+// admit makes the process of a command start in the cgroup.
 func (g *cgroup) admit(attr *syscall.SysProcAttr) {
 	attr.UseCgroupFD, attr.CgroupFD = true, int(g.folder.Fd())
 }
 
 func (g *cgroup) close() { g.folder.Close() }
 
-// kill ends all processes of the cgroup and of those below it in one step; none can
-// be started meanwhile.
+// kill ends all processes of the cgroup and of the cgroups below it in one step. No process can be
+// started meanwhile.
 func (g *cgroup) kill() error { return killCgroup(g.path) }
 
 func (g *cgroup) remove() error { return removeCgroup(g.path) }
@@ -112,8 +113,7 @@ func isPopulated(path string) (bool, error) {
 	return bytes.Contains(data, []byte("populated 1")), err
 }
 
-// removeCgroup removes an empty cgroup and the ones that containers created below
-// it.
+// removeCgroup removes an empty cgroup, and the cgroups that containers created below it.
 func removeCgroup(path string) error {
 	var below []string
 	err := filepath.WalkDir(path, func(dir string, entry fs.DirEntry, err error) error {

@@ -6,30 +6,29 @@ import (
 	"strings"
 )
 
-// Containment is the way in which all processes of a pod are made to end with the
-// pod's supervisor, however it ends.
+// Containment is the way in which all processes of a pod end when the pod's supervisor ends, for
+// whatever reason.
 type Containment string
 
 const (
-	// Namespace is a PID namespace. The supervisor is its first process, so the
-	// kernel ends all others with it, and none can leave.
+	// Namespace is a PID namespace. The supervisor is its first process. When it ends, the kernel
+	// ends all other processes of the namespace. No process can leave the namespace.
 	Namespace Containment = "namespace"
-	// UserNamespace is a PID namespace inside a user namespace, for users who may not
-	// create a PID namespace alone.
+	// UserNamespace is a PID namespace inside a user namespace. It is for users who may not create
+	// a PID namespace alone.
 	UserNamespace Containment = "user-namespace"
-	// Cgroup is a cgroup of version 2, which a second process kills as a whole.
+	// Cgroup is a cgroup of version 2. A second process kills it as a whole.
 	Cgroup Containment = "cgroup"
-	// Watched is only a second process, which adopts and ends what a dead supervisor
+	// Watched is only a second process. It adopts and ends the processes that a dead supervisor
 	// leaves.
 	Watched Containment = "watcher"
 )
 
-// Containments lists all of them in the order in which they are tried, most reliable first.
-// UserNamespace comes after Cgroup, since it changes what containers see.
+// Containments lists all containments in the order in which they are tried, the most reliable
+// first. UserNamespace comes after Cgroup, since it changes what containers see.
 var Containments = []Containment{Namespace, Cgroup, UserNamespace, Watched}
 
-// Promise describes in one sentence what the containment guarantees and what it does
-// not.
+// Promise describes in one sentence what the containment guarantees, and what it does not.
 func (c Containment) Promise() string {
 	switch c {
 	case Namespace:
@@ -47,8 +46,8 @@ func (c Containment) Promise() string {
 	return string(c)
 }
 
-// ChooseContainment returns the wanted containment, or with "auto" the first that
-// works here. It calls try to find out. The error says why none works.
+// ChooseContainment returns the wanted containment, or with "auto" the first one that works here.
+// It calls try to find out whether one works. The error says why none works.
 func ChooseContainment(wanted string, try func(Containment) error) (Containment, error) {
 	candidates := Containments
 	if wanted != "auto" {

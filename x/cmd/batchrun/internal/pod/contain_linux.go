@@ -26,8 +26,8 @@ const (
 // Available reports whether pods can run on this system.
 func Available() error { return nil }
 
-// Command returns a supervisor that is ready to be started: this program, run
-// again.
+// Command returns a supervisor that is ready to be started. A supervisor is this program with other
+// arguments.
 func Command(folder Folder, c Containment) (*exec.Cmd, error) {
 	log, err := folder.openFile(os.O_WRONLY|os.O_CREATE|os.O_APPEND, supervisorLog)
 	if err != nil {
@@ -42,18 +42,18 @@ func Command(folder Folder, c Containment) (*exec.Cmd, error) {
 		cmd.Args[0] += ": " + spec.Namespace + "/" + spec.Name
 	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = string(folder), log, log
-	// A session of its own: neither Ctrl-C on the terminal nor the end of the runner
-	// reaches it.
+	// The supervisor has a session of its own, so neither Ctrl-C on the terminal nor the end of the
+	// runner reaches it.
 	cmd.SysProcAttr = c.attributes()
 	cmd.SysProcAttr.Setsid = true
 	return cmd, nil
 }
 
-// self returns this program with other arguments. Of the environment it keeps only
-// what the Go runtime reads, since pods must not see the rest.
+// self returns this program with other arguments. Its environment has only the variables that the
+// Go runtime reads, since pods must not see the others.
 func self(args ...string) *exec.Cmd {
 	cmd := &exec.Cmd{
-		// The program's own file may be gone by now; the link still leads to it.
+		// The program's file may have been removed meanwhile. The link still leads to it.
 		Path: "/proc/self/exe",
 		Args: append([]string{commandName}, args...),
 		Env:  []string{},
@@ -81,17 +81,15 @@ func (c Containment) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// ownUser gives a process a user namespace in which the caller keeps the same user
-// ID.
+// ownUser gives a process a user namespace in which the user ID of the caller stays the same.
 func ownUser(attr *syscall.SysProcAttr) {
 	attr.Cloneflags |= unix.CLONE_NEWUSER
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 }
 
-// enter completes the containment from inside: a PID namespace needs its own /proc.
-// Later mounts of the system appear inside; mounts of a container do not appear
-// outside.
+// enter completes the containment from inside, because a PID namespace needs its own /proc. Mounts
+// that the system makes later appear inside. Mounts of a container do not appear outside.
 func (c Containment) enter() error {
 	if c != Namespace && c != UserNamespace {
 		return adoptStrays()
@@ -105,16 +103,16 @@ func (c Containment) enter() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount the namespace's /proc: %w", err)
 	}
-	// Containers are started from this thread and must not inherit its privileges.
+	// Containers are started from this thread, and must not inherit its privileges.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	return nil
 }
 
-// isFirst reports whether this process is the first of a PID namespace. Then all
-// other processes that it can see are its own.
+// isFirst reports whether this process is the first of a PID namespace. Then all other processes
+// that it can see belong to its pod.
 func isFirst() bool { return os.Getpid() == 1 }
 
-// adoptStrays makes this process the parent of the orphans of its descendants.
+// adoptStrays makes this process the parent of descendants whose own parent has ended.
 func adoptStrays() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt processes: %w", err)
@@ -122,7 +120,7 @@ func adoptStrays() error {
 	return nil
 }
 
-// ProbeContainment tries whether a containment works here.
+// ProbeContainment finds out whether a containment works here.
 func ProbeContainment(c Containment) error {
 	cmd := self(probeCommand, string(c))
 	cmd.SysProcAttr = c.attributes()

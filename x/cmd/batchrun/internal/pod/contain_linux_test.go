@@ -32,9 +32,9 @@ func inEach(t *testing.T, test func(t *testing.T, c Containment)) {
 	}
 }
 
-// wild is a container that tries to outlive its supervisor: a grandchild does the
-// work, a daemon has its own session and no living parent, and all ignore the
-// signals that can be ignored.
+// wild is a container that tries to outlive its supervisor. A grandchild does the work, and a
+// daemon has its own session and no living parent. All of them ignore the signals that can be
+// ignored.
 func wild(marker string) ContainerSpec {
 	const beat = `trap "" TERM INT HUP; while :; do date +%N >> beat; sleep 0.02; done`
 	c := shell("a", jobpod.App, "trap '' TERM INT HUP; (setsid sh -c '"+beat+"' &) ; sh -c '"+beat+"'; exit $?")
@@ -88,9 +88,9 @@ func killSupervisor(t *testing.T, folder Folder) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// When a supervisor is killed, no process of its pod is left once the pod counts as
-// ended, whatever the containers have started. This needs no runner, since the
-// runner may also be dead.
+// When a supervisor is killed, its pod counts as ended only once no process of the pod is left,
+// whatever the containers have started. No runner is needed for that, since the runner may also be
+// dead.
 func TestSupervisorKilled(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		folder, marker := prepareWild(t)
@@ -115,8 +115,8 @@ func TestSupervisorKilled(t *testing.T) {
 	})
 }
 
-// A supervisor whose watcher is killed ends its pod, since it could no longer
-// guarantee the end of its containers.
+// If the watcher of a supervisor is killed, the supervisor ends its pod, because it can no longer
+// guarantee that its containers end.
 func TestWatcherKilled(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		if c == Namespace || c == UserNamespace {
@@ -141,8 +141,8 @@ func TestWatcherKilled(t *testing.T) {
 	})
 }
 
-// In a cgroup, processes whose supervisor and watcher are both gone count as alive,
-// and the next runner ends them.
+// If the supervisor and the watcher of processes in a cgroup are both gone, the processes count as
+// alive, and the next runner ends them.
 func TestCgroupOutlivesBoth(t *testing.T) {
 	if err := ProbeContainment(Cgroup); err != nil {
 		t.Skipf("not possible here: %v", err)
@@ -177,7 +177,7 @@ func TestCgroupOutlivesBoth(t *testing.T) {
 	}
 }
 
-// A supervisor that was stopped by a signal does not notice that its pod has to end. It
+// If a signal has stopped a supervisor, the supervisor does not notice that its pod has to end. It
 // is killed when its time has passed, and not before.
 func TestStoppedSupervisor(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
@@ -205,8 +205,8 @@ func TestStoppedSupervisor(t *testing.T) {
 	})
 }
 
-// The locks of a pod are free before the kernel has ended the processes of its PID
-// namespace: until the supervisor has ended with all its threads, the pod is alive.
+// The locks of a pod are free before the kernel has ended the processes of the pod's PID namespace.
+// So the pod is alive until the supervisor has ended with all its threads.
 func TestGuard(t *testing.T) {
 	self, err := readStat(os.Getpid())
 	must.OK(t, err)
@@ -237,7 +237,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// The first containment that works is chosen. A requested one is never replaced by
+// The first containment that works is chosen. If the user requests one, it is never replaced by
 // another.
 func TestChooseContainment(t *testing.T) {
 	deny := errors.New("operation not permitted")
@@ -297,7 +297,7 @@ func TestFindCgroup(t *testing.T) {
 }
 
 // A container inherits no descriptor of the runner's caller, and its supervisor inherits no
-// variable. The supervisor, and its watcher if it has one, are named after the pod.
+// variable. The supervisor has the name of the pod, and so has its watcher if there is one.
 func TestNothingLeaks(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		t.Setenv("SECRET_OF_THE_CALLER", "x")
@@ -305,8 +305,8 @@ func TestNothingLeaks(t *testing.T) {
 		must.OK(t, err)
 		defer file.Close()
 		must.OK(t, unix.Flock(int(file.Fd()), unix.LOCK_EX))
-		// A separate process launches a supervisor as a runner does. It has inherited a descriptor, as
-		// from a shell.
+		// A separate process launches a supervisor as a runner does. It has inherited a descriptor,
+		// as a runner inherits descriptors from a shell.
 		folder := prepare(t, "Never", shell("a", jobpod.App, "ls -l /proc/self/fd > fds; touch up; sleep 60"))
 		launcher := self(launchCommand, string(folder), string(c))
 		launcher.Env = os.Environ()
@@ -374,8 +374,8 @@ func checkModes(t *testing.T, folder Folder) {
 	}
 }
 
-// A supervisor that should be the first process of a namespace, but is not, starts
-// nothing: at the end of its pod it would kill all processes that it can see.
+// If a supervisor should be the first process of a namespace and is not, it starts nothing. At the
+// end of its pod it would kill all processes that it can see.
 func TestNoNamespace(t *testing.T) {
 	for _, c := range []Containment{Namespace, UserNamespace} {
 		folder := prepare(t, "Never", shell("a", jobpod.App, "echo a >> trace"))

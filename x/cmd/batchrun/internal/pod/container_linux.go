@@ -14,11 +14,10 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// longRun is the run time after which the earlier crashes of a container do not count any more.
+// longRun is how long a container must run so that its earlier crashes do not count any more.
 const longRun = 10 * time.Minute
 
-// start starts the process of a container. A process that cannot be started counts
-// as one that ended immediately.
+// start starts the process of a container. If the process cannot be started, it counts as ended.
 func (s *supervisor) start(i int, now time.Time) {
 	c, r, spec := &s.state.Containers[i], &s.runs[i], &s.spec.Containers[i]
 	s.dirty = true
@@ -36,9 +35,9 @@ func (s *supervisor) start(i int, now time.Time) {
 	c.State = jobpod.Running
 	r.process, r.signalled, r.killAt = cmd.Process, false, time.Time{}
 	go func() {
-		// The process group is killed while the ended process still has the ID of the group, so
-		// that no other process can have that ID. So all processes of a container end with this
-		// one.
+		// All processes of a container end with its first process. The process group is killed
+		// before the first process is waited for. Until then no other process can have the ID of
+		// the group.
 		awaitExit(cmd.Process.Pid)
 		at := time.Now()
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -77,7 +76,7 @@ func (s *supervisor) end(i int, code int32, reason string, at time.Time) {
 	c.Reason = ReasonBackOff
 }
 
-// restartDelay returns 0 before the first restart, then a delay that doubles.
+// restartDelay returns 0 for the first restart. For later restarts it returns a delay that doubles.
 func (s *supervisor) restartDelay(crashes int) time.Duration {
 	if crashes == 0 {
 		return 0
@@ -92,8 +91,8 @@ func (s *supervisor) restartDelay(crashes int) time.Duration {
 	return min(delay, s.spec.RestartDelayMax)
 }
 
-// terminate asks a container to end, and returns true if it is not running. A
-// container that waits for a restart has ended with its last exit code.
+// terminate asks a container to end, and returns true if the container is not running. If the
+// container waits for a restart, it has ended with its last exit code.
 func (s *supervisor) terminate(i int, now time.Time) bool {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	if r.process == nil {
@@ -109,8 +108,8 @@ func (s *supervisor) terminate(i int, now time.Time) bool {
 	return false
 }
 
-// killTime returns when to kill a container that was asked to end. The grace period
-// belongs to the pod: sidecars get the rest of it, and a moment more.
+// killTime returns when to kill a container that was asked to end. The grace period is for the
+// whole pod. A sidecar gets what is left of it, and at least a moment.
 func (s *supervisor) killTime(now time.Time, kind jobpod.Kind) time.Time {
 	at := s.stopAt.Add(s.grace)
 	if least := now.Add(min(s.grace, 2*time.Second)); kind == jobpod.RestartableInit && at.Before(least) {
@@ -119,8 +118,8 @@ func (s *supervisor) killTime(now time.Time, kind jobpod.Kind) time.Time {
 	return at
 }
 
-// kill kills the containers whose time to end has passed. Their processes were not
-// waited for, so no other process can have their IDs.
+// kill kills the containers whose time to end has passed. Their processes have not been waited for,
+// so no other process can have their IDs.
 func (s *supervisor) kill(now time.Time) {
 	for i := range s.runs {
 		if r := &s.runs[i]; r.process != nil && r.signalled && !now.Before(r.killAt) {
@@ -157,8 +156,8 @@ func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// startCommand starts the process. A helper that prepares mounts reports errors
-// through descriptor 3, which closes when the helper becomes the container.
+// startCommand starts the process. If a helper prepares mounts, it reports errors through
+// descriptor 3. The descriptor closes when the helper becomes the container.
 func startCommand(cmd *exec.Cmd) error {
 	if cmd.Args[0] != execCommand {
 		return cmd.Start()

@@ -15,13 +15,13 @@ import (
 
 // Folder is the path of a pod's folder: DIR/pods/UID, where DIR is the state folder.
 //
-// Containers run as the same user and may replace what is in the folder, even the folder itself. So
-// files are opened below DIR, where no link leads out, and only if they are regular files: a
-// container, which may have fewer rights than this program, must not make it read or write other
-// files, or wait.
+// Containers run as the same user, and may replace what is in the folder, even the folder itself. A
+// container may have fewer rights than this program. It must not make this program read or write
+// other files, or wait. So files are opened below DIR, where no link leads out, and only if they
+// are regular files.
 type Folder string
 
-// open opens a folder of the pod, or the pod's folder itself if there is no part.
+// open opens a folder inside the pod's folder. Without parts it opens the pod's folder itself.
 func (f Folder) open(parts ...string) (*os.Root, error) {
 	dir, pods := filepath.Split(filepath.Dir(string(f)))
 	root, err := os.OpenRoot(filepath.Clean(dir))
@@ -37,7 +37,7 @@ func (f Folder) open(parts ...string) (*os.Root, error) {
 	return root, err
 }
 
-// openFile opens a regular file of the pod, as private.Open does.
+// openFile opens a regular file of the pod, with the checks of private.Open.
 func (f Folder) openFile(flag int, elem ...string) (*os.File, error) {
 	root, err := f.open()
 	if err != nil {
@@ -106,8 +106,8 @@ func (f Folder) readSpec() (spec Spec, err error) {
 	return spec, f.readRecord("spec.json", &spec)
 }
 
-// State reads the recorded state; begun is false if the pod has not begun. If the error is an
-// *Unreadable, the pod has begun, but its state is unknown.
+// State reads the recorded state. begun is false if the pod has not begun. If the error is an
+// *Unreadable, the pod has begun, and its state is unknown.
 func (f Folder) State() (s State, begun bool, err error) {
 	err = f.readRecord("state.json", &s)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,12 +123,12 @@ func (f Folder) State() (s State, begun bool, err error) {
 	return s, true, nil
 }
 
-// StateGone is the error for a pod that has begun and has no state any more.
+// StateGone is the error for a pod that has begun and whose state is gone.
 func (f Folder) StateGone() error { return &Unreadable{Path: f.path("state.json"), Err: errGone} }
 
 var errGone = errors.New("it is gone")
 
-// Stamp changes whenever the recorded state does. It costs one system call.
+// Stamp returns a value that changes whenever the recorded state changes. It costs one system call.
 func (f Folder) Stamp() Stamp {
 	info, err := os.Lstat(f.path("state.json"))
 	if err != nil {
@@ -150,21 +150,21 @@ type stopFile struct {
 	Grace time.Duration `json:"grace"`
 }
 
-// Stop asks the supervisor, now or when it starts, to end the pod. It may be
-// repeated; the shortest grace period applies.
+// Stop asks the supervisor to end the pod. If no supervisor runs yet, it ends the pod when it
+// starts. Stop may be repeated, and the shortest grace period applies.
 func (f Folder) Stop(grace time.Duration) error {
 	if asked, ok := f.stopAsked(); ok && asked <= grace {
 		return nil
 	}
-	// Whatever a container has put in place of the other folders, the pod can be stopped.
+	// Whatever a container has put in place of the folders inside, the pod can be stopped.
 	if err := f.prepare("."); err != nil {
 		return unreadable(string(f), err)
 	}
 	return f.writeRecord("stop", stopFile{grace})
 }
 
-// stopAsked reads the stop file; ok is false if there is none. If the file is damaged, the pod is
-// still to stop, with its own grace period.
+// stopAsked reads the stop file. ok is false if there is none. If the file is damaged, the pod
+// still has to stop, with its own grace period.
 func (f Folder) stopAsked() (grace time.Duration, ok bool) {
 	var s stopFile
 	err := f.readRecord("stop", &s)
@@ -175,9 +175,8 @@ func (f Folder) stopAsked() (grace time.Duration, ok bool) {
 	return s.Grace, err == nil
 }
 
-// Cancel records that a pod which has not begun never will. It returns false when
-// the pod has begun or a supervisor is about to begin it; the supervisor then finds
-// the stop file.
+// Cancel records that a pod which has not begun will never begin. It returns false if the pod has
+// begun or a supervisor is about to begin it. Such a supervisor then finds the stop file.
 func (f Folder) Cancel(now time.Time) (bool, error) {
 	if err := f.Stop(0); err != nil {
 		return false, err
@@ -189,7 +188,7 @@ func (f Folder) Cancel(now time.Time) (bool, error) {
 	defer lock.Close()
 	if _, begun, err := f.State(); begun || err != nil {
 		if begun {
-			err = nil // an unreadable record also means that it has begun
+			err = nil // an unreadable record also means that the pod has begun
 		}
 		return false, err
 	}
@@ -198,8 +197,8 @@ func (f Folder) Cancel(now time.Time) (bool, error) {
 	return true, f.writeState(&s)
 }
 
-// write replaces a file so that a crash at any moment leaves either the old content or
-// the new one on the disk.
+// write replaces a file. After a crash at any moment, the disk has either the old content or the
+// new one.
 func (f Folder) write(name string, data []byte) error {
 	root, err := f.open()
 	if err != nil {
@@ -228,7 +227,7 @@ func (f Folder) write(name string, data []byte) error {
 	return syncDir(root, ".")
 }
 
-// remove removes a file of the pod, if it is there.
+// remove removes a file of the pod, if the file exists.
 func (f Folder) remove(name string) error {
 	root, err := f.open()
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// A supervisor without room on the disk begins nothing, and exits with the status for another
-// attempt.
+// If the disk has no room, a supervisor begins nothing. Its exit status asks for another attempt.
 func TestNoRoomToBegin(t *testing.T) {
 	disk := t.TempDir()
 	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=256k,mode=0700"); err != nil {

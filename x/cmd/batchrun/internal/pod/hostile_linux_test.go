@@ -51,9 +51,9 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// If a container replaces a file of its pod by a link or a pipe, the supervisor neither writes
-// elsewhere nor waits. The container runs without capabilities, so that it may write less than the
-// supervisor.
+// If a container replaces a file of its pod by a link or a pipe, the supervisor neither writes to
+// another file nor waits. The container runs without capabilities, so it has fewer rights to write
+// than the supervisor.
 func TestReplacedFiles(t *testing.T) {
 	for _, test := range []struct{ name, script string }{
 		{"the log is a link", "rm -f ../logs/a.*; ln -s TARGET ../logs/a.stdout; ln -s TARGET ../logs/a.stderr"},
@@ -96,7 +96,7 @@ func TestReplacedFiles(t *testing.T) {
 	}
 }
 
-// If a record of the pod is a pipe, that is an error, and nothing waits for the pipe.
+// If a record of the pod was replaced by a pipe, that is an error, and nothing waits for the pipe.
 func TestRecordIsPipe(t *testing.T) {
 	for _, name := range []string{"state.json", "guard.json", "lock", "watch", "spec.json", "stop"} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestRecordIsPipe(t *testing.T) {
 	}
 }
 
-// Nothing is written through a link that replaces the pod's folder.
+// If a link has replaced the pod's folder, nothing is written through the link.
 func TestFolderIsLink(t *testing.T) {
 	folder := prepare(t, "Never", shell("a", jobpod.App, "true"))
 	outside := t.TempDir()

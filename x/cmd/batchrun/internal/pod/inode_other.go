@@ -4,5 +4,6 @@ package pod
 
 import "os"
 
-// inode is not available here; the time and the size of a file must suffice.
+// inode returns 0, since inodes are not available here. Time and size must suffice to tell files
+// apart.
 func inode(os.FileInfo) uint64 { return 0 }

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// inode distinguishes a file from another one of the same name.
+// inode returns a number that tells a file from another file of the same name.
 func inode(info os.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Ino) }

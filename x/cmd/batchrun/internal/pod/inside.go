@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
 )
 
-// inside creates the folder for a manifest's path below a root, and returns its
-// path without links. It resolves every relative path of a manifest, so that neither
-// dots nor links of a container lead out of the root.
+// inside creates the folder for a path of a manifest below a root, and returns the path without
+// links. All relative paths of a manifest are resolved here, so that neither dots nor the links of
+// a container lead out of the root.
 func inside(r *os.Root, path string) (string, error) {
 	if path = filepath.Clean(path); path != "." {
 		if err := r.MkdirAll(path, private.DirMode); err != nil {

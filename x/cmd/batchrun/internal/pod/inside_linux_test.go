@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// No path that a manifest can name leads out of a pod's folder, by dots or by links. Nothing is
-// created outside of it, and the container does not start.
+// No path that a manifest can name leads out of a pod's folder, neither by dots nor by links.
+// Nothing is created outside of the folder, and the container does not start.
 func TestPathsStayInside(t *testing.T) {
 	for _, path := range []string{"../x", "../../x", "a/../../x", "out/x", "out", "out/../x", "deep/out/x"} {
 		for _, field := range []struct {
@@ -25,7 +25,7 @@ func TestPathsStayInside(t *testing.T) {
 			{"volume", func(c *ContainerSpec) { c.Mounts = []Mount{{Volume: path, Path: "here"}} }},
 		} {
 			if field.name == "mountPath" && path == "out" || path == "out/../x" {
-				continue // one name is taken, and the other is not outside
+				continue // the name "out" is taken, and "out/../x" is not outside
 			}
 			t.Run(field.name+" "+strings.ReplaceAll(path, "/", ":"), func(t *testing.T) {
 				t.Parallel()
@@ -61,8 +61,8 @@ func TestPathsStayInside(t *testing.T) {
 	}
 }
 
-// A link that one container leaves in a volume does not cause a mount point of
-// another to be created on the machine itself.
+// One container leaves a link in a volume. The mount point of another container is then not created
+// on the machine itself.
 func TestMountsStayInside(t *testing.T) {
 	machine := t.TempDir()
 	first := shell("i", jobpod.Init, "ln -s "+machine+" /batchplan-data/out")
@@ -85,8 +85,8 @@ func TestMountsStayInside(t *testing.T) {
 	}
 }
 
-// A container does not have the rights that its manifest drops, and its children
-// cannot get them back.
+// If a manifest drops rights, the container does not have them, and its children cannot get them
+// back.
 func TestRightsAreGivenUp(t *testing.T) {
 	c := shell("a", jobpod.App, "grep -E '^(Cap(Prm|Eff|Bnd)|NoNewPrivs)' /proc/self/status > status")
 	c.NoNewPrivileges, c.Drop = true, []int{0, 13}

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The files that a supervisor and its watcher, if any, lock.
+// The files that a supervisor and its watcher lock.
 const (
 	superviseLock = "lock"
 	watchLock     = "watch"
 )
 
-// Alive reports whether a process of the pod may be alive: its supervisor or its
-// watcher holds a lock, or a process that it started has not ended.
+// Alive reports whether a process of the pod may be alive. That is so while its supervisor or its
+// watcher holds a lock, or while a process that the supervisor started has not ended.
 func (f Folder) Alive() (bool, error) {
 	g, err := f.guard()
 	if err != nil {
@@ -29,8 +29,8 @@ func (f Folder) Alive() (bool, error) {
 	for _, name := range []string{superviseLock, watchLock} {
 		held, _, err := f.holder(name)
 		if IsUnreadable(err) {
-			// Something else has replaced the file, so no lock can be queried. The supervisor notices
-			// that and ends its pod.
+			// Something has replaced the file, so its lock cannot be queried. The supervisor
+			// notices the replacement, and ends its pod.
 			held, err = g.supervises()
 		}
 		if held || err != nil {
@@ -47,18 +47,18 @@ func (f Folder) Supervisor() (pid int, err error) {
 	return pid, err
 }
 
-// holder finds out which process holds a lock. The process ID is 0 if that process
-// is not visible from here.
+// holder finds out which process holds a lock. If that process is not visible from here, its ID is
+// 0.
 //
-// The lock is a POSIX record lock, since a query does not take it: a supervisor
-// that starts at this moment is not refused.
+// The lock is a POSIX record lock, which can be queried without taking it. So a supervisor that
+// starts at this moment is not refused.
 func (f Folder) holder(name string) (held bool, pid int, err error) {
 	file, err := f.openFile(os.O_RDWR, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, 0, nil
 	}
 	if errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission) {
-		return false, 0, nil // without the right to write, no pod runs here
+		return false, 0, nil // no pod runs in a folder that cannot be written
 	}
 	if err != nil {
 		return false, 0, err
@@ -71,10 +71,10 @@ func (f Folder) holder(name string) (held bool, pid int, err error) {
 	return lock.Type != unix.F_UNLCK, max(int(lock.Pid), 0), nil
 }
 
-// lock takes a lock of the pod; it returns nil when another process holds it.
+// lock takes a lock of the pod. It returns nil if another process holds the lock.
 //
-// A POSIX lock is lost when this process first closes the file, so nothing else may
-// open the file while it is held.
+// A process loses a POSIX lock when it first closes the file. So nothing else may open the file
+// while the lock is held.
 func (f Folder) lock(name string) (*os.File, error) {
 	file, err := f.openFile(os.O_RDWR|os.O_CREATE, name)
 	if err != nil {
@@ -92,8 +92,8 @@ func (f Folder) lock(name string) (*os.File, error) {
 	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
 }
 
-// holds reports whether a locked file is still the one in the folder. It is not after
-// the folder was removed. Other errors, for example of a network, may be temporary.
+// holds reports whether the locked file is still in the folder. It is not if the folder was
+// removed. Other errors, for example of a network, may be temporary.
 func (f Folder) holds(lock *os.File) bool {
 	mine, err := lock.Stat()
 	if err != nil {
@@ -128,8 +128,8 @@ func bootID() (string, error) {
 	return string(bytes.TrimSpace(data)), err
 }
 
-// guard reads the pod's guard. If that file is lost or damaged, it returns the copy in the pod's
-// state. If both are lost, the locks alone decide whether the pod has ended.
+// guard reads the pod's guard. If guard.json is lost or damaged, guard returns the copy in the
+// pod's state. If both are lost, the locks alone decide whether the pod has ended.
 func (f Folder) guard() (guard, error) {
 	var g guard
 	err := f.readRecord("guard.json", &g)
@@ -154,7 +154,7 @@ func (g *guard) remains() (bool, error) {
 	return g.supervises()
 }
 
-// supervises reports whether the supervisor has not ended.
+// supervises reports whether the supervisor is still alive.
 func (g *guard) supervises() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != g.Boot {
@@ -167,7 +167,7 @@ func (g *guard) supervises() (bool, error) {
 	return err == nil && stat.start == g.Start && !stat.isOver(), err
 }
 
-// Reap ends what a dead supervisor has left. It returns true once no process of the
+// Reap ends the processes that a dead supervisor has left. It returns true once no process of the
 // pod is left.
 func (f Folder) Reap() (bool, error) {
 	alive, err := f.Alive()
@@ -199,8 +199,8 @@ func (f Folder) dropCgroup(ended bool) error {
 	return removeCgroup(g.Cgroup)
 }
 
-// Enforce kills a supervisor that was asked to stop and has not ended in time,
-// because it hangs or was stopped by a signal. Its containers end with it.
+// Enforce kills a supervisor that was asked to stop and has not ended in time. Such a supervisor
+// hangs, or a signal has stopped it. Its containers end with it.
 func (f Folder) Enforce(now time.Time) error {
 	info, err := os.Lstat(f.path("stop"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,16 +210,16 @@ func (f Folder) Enforce(now time.Time) error {
 	if err != nil || now.Before(info.ModTime().Add(grace+overtime)) {
 		return err
 	}
-	// A watcher that is also stopped could not do its work.
+	// If the watcher is stopped as well, it must continue first to end the containers.
 	return errors.Join(f.signal(watchLock, unix.SIGCONT), f.signal(superviseLock, unix.SIGKILL))
 }
 
-// overtime is the time that a supervisor has after the grace period of its pod:
-// sidecars end one after the other, and disks can be slow.
+// overtime is how much longer than the grace period of its pod a supervisor may take. Sidecars end
+// one after the other, and disks can be slow.
 const overtime = 20 * time.Second
 
-// signal sends a signal to the process that holds a lock, and to no other: it opens
-// a handle to the process before it checks again that the process holds the lock.
+// signal sends a signal to the process that holds a lock, and to no other process. It opens a
+// handle to the process, and then checks again that this process holds the lock.
 func (f Folder) signal(name string, s unix.Signal) error {
 	_, pid, err := f.holder(name)
 	if IsUnreadable(err) {
@@ -247,15 +247,15 @@ func (f Folder) signal(name string, s unix.Signal) error {
 	return nil
 }
 
-// processStat is the state of a process according to /proc.
+// processStat is the state of a process as /proc shows it.
 type processStat struct {
 	state   byte
 	threads int
 	start   uint64
 }
 
-// isOver reports whether a process that was not yet waited for has ended with all
-// its threads. If it was the first of a PID namespace, the namespace is then empty.
+// isOver reports whether a process that has not been waited for has ended with all its threads. If
+// it was the first process of a PID namespace, the namespace is then empty.
 func (s *processStat) isOver() bool { return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 }
 
 func readStat(pid int) (s processStat, err error) {
@@ -263,8 +263,8 @@ func readStat(pid int) (s processStat, err error) {
 	if err != nil {
 		return s, err
 	}
-	// The name, in parentheses, can contain anything; fields are counted from after
-	// it.
+	// The name, in parentheses, can contain anything. So the fields are counted from the end of the
+	// name.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	if len(fields) < 20 {
 		return s, fmt.Errorf("/proc/%d/stat: %q: too few fields", pid, data)

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// timesSuffix ends the name of the file with the times of a log. Each line has an offset in the log
-// and the time at which the log was written from there on, in nanoseconds since 1970.
+// timesSuffix ends the name of the file with the times of a log. Each line of that file has an
+// offset in the log, and the time at which the log was written from this offset on, in nanoseconds
+// since 1970.
 const timesSuffix = ".times"
 
 // timesStep is the minimum time between two lines in that file.
@@ -22,8 +23,8 @@ func (f Folder) OpenLog(container, stream string) (*os.File, error) {
 	return f.openFile(os.O_RDONLY, "logs", container+"."+stream)
 }
 
-// LogSize returns the size of a log, 0 if it does not exist. It takes one system call, and does not
-// check whether the log can be opened.
+// LogSize returns the size of a log, or 0 if the log does not exist. It takes one system call, and
+// does not check whether the log can be opened.
 func (f Folder) LogSize(container, stream string) int64 {
 	info, err := os.Lstat(f.path("logs", container+"."+stream))
 	if err != nil {
@@ -32,9 +33,9 @@ func (f Folder) LogSize(container, stream string) int64 {
 	return info.Size()
 }
 
-// LogSince returns the offset in a log from which on it was written since a time, or up to a second
-// earlier. Logs of earlier versions have no times: then the offset is 0 if the log was written since
-// the time.
+// LogSince returns the offset of what was written to a log since a time, or up to a second before
+// it. A log of an earlier version has no times. Then the offset is 0 if anything was written since
+// the time, and otherwise the end of the log.
 func (f Folder) LogSince(container, stream string, since time.Time) (int64, error) {
 	times, err := f.openFile(os.O_RDONLY, "logs", container+"."+stream+timesSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +57,7 @@ func (f Folder) LogSince(container, stream string, since time.Time) (int64, erro
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			return f.LogSize(container, stream), nil
 		case err != nil:
-			return 0, nil // a container has written to it
+			return 0, nil // a container has written to the file of the times
 		case offset >= 0 && time.Unix(0, nano).Add(timesStep).After(since):
 			return offset, nil
 		}

@@ -17,14 +17,14 @@ import (
 // it open, so a container cannot replace it. If the supervisor is killed, the contents of the pipe
 // are lost.
 type stream struct {
-	in   *os.File // of the container; it is the same after a restart
-	out  *os.File // what the supervisor reads
+	in   *os.File // the container's end of the pipe, which is the same after a restart
+	out  *os.File // the end that the supervisor reads
 	file *os.File
 	// times is the file with the times of the log; see LogSince.
 	times  *os.File
 	size   int64 // of the file
 	lastAt time.Time
-	room   int64 // what may still be written; negative for no limit
+	room   int64 // bytes that may still be written; negative for no limit
 	mark   string
 	lost   int64 // bytes that could not be written, for example on a full disk
 	cut    atomic.Bool
@@ -67,8 +67,8 @@ func newStream(file, times *os.File, most int64) (*stream, error) {
 	return s, nil
 }
 
-// copy copies until no process can write any more. It reads even if the log or the disk is full, so
-// that the container is not stopped.
+// copy copies until no process can write any more. It reads even if the log or the disk is full,
+// since otherwise the container would have to wait.
 func (s *stream) copy() {
 	defer close(s.done)
 	buffer := make([]byte, 32<<10)
@@ -84,7 +84,7 @@ func (s *stream) copy() {
 	}
 }
 
-// write writes as much as there is room for, and a line where the log is cut or has a gap.
+// write writes as much as there is room for. It writes a line where the log is cut or has a gap.
 func (s *stream) write(data []byte) {
 	if len(data) == 0 || s.cut.Load() {
 		return
@@ -119,12 +119,12 @@ func (s *stream) write(data []byte) {
 
 	if len(data) < len(whole) {
 		s.cut.Store(true)
-		_, _ = s.file.WriteString(s.mark) // LogCut says the same
+		_, _ = s.file.WriteString(s.mark) // LogCut says the same if this fails
 	}
 }
 
-// note writes the present offset of the log with the time, at most once a second. If that fails, for
-// example on a full disk, the times are only less exact.
+// note writes the present offset of the log and the time, at most once a second. If the write
+// fails, for example on a full disk, the times are only less exact.
 func (s *stream) note(now time.Time) {
 	if !s.lastAt.IsZero() && now.Sub(s.lastAt) < timesStep {
 		return
@@ -133,8 +133,8 @@ func (s *stream) note(now time.Time) {
 	_, _ = fmt.Fprintf(s.times, "%d %d\n", s.size, now.UnixNano())
 }
 
-// drainTime is the time to wait for the end of a log. A process outside of the pod, to
-// which a container has passed its descriptor, could keep the pipe open.
+// drainTime is how long to wait for the end of a log. If a container has passed its descriptor to a
+// process outside of the pod, that process could keep the pipe open.
 const drainTime = time.Second
 
 // closeStreams completes the logs after all processes of the pod have ended.

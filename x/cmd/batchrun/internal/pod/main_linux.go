@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
 )
 
-// Main runs this process as a supervisor or a helper if it was started as one, and
-// then exits. The program's main function calls it first.
+// Main runs this process as a supervisor or a helper if it was started as one, and then exits. The
+// main function of the program calls Main first.
 func Main() {
 	closeOnExec()
 	if len(os.Args) == 2 && os.Args[0] == execCommand {
@@ -39,11 +39,11 @@ func Main() {
 		return
 	}
 	runtime.LockOSThread()
-	// Without this, lists of processes and messages of the kernel would show it as "exe".
+	// Without this, lists of processes and messages of the kernel would show the name "exe".
 	_ = os.WriteFile("/proc/self/comm", []byte(commandName), 0)
-	// Only the stop file stops a supervisor. When all processes of a machine are
-	// asked to end, it must stay with its containers. The signals are caught and
-	// dropped, not ignored, since containers would inherit that.
+	// Only the stop file stops a supervisor. Even if all processes of a machine are asked to end,
+	// it must stay as long as its containers. The signals are caught and dropped. If they were
+	// ignored, containers would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 	folder, containment := Folder(argument), Containment(os.Args[3])
 	if role == watchCommand {
@@ -67,8 +67,8 @@ func end(err error) {
 	os.Exit(1)
 }
 
-// closeOnExec keeps containers from inheriting the descriptors of this process,
-// except the first three: a container must not hold the caller's locks.
+// closeOnExec keeps containers from inheriting the descriptors of this process, except the first
+// three. A container must not hold the locks of the runner's caller.
 func closeOnExec() {
 	if unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return

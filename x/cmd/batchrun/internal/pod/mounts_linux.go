@@ -14,8 +14,8 @@ type bind struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
-// prepareMounts creates the folders of a container's volumes. A relative path
-// becomes a link in the work folder; absolute paths are returned, parents first.
+// prepareMounts creates the folders of a container's volumes. For a relative path it makes a link
+// in the work folder. Absolute paths are returned, parents first.
 func (s *supervisor) prepareMounts(c *ContainerSpec) ([]bind, error) {
 	var binds []bind
 	for _, m := range c.Mounts {

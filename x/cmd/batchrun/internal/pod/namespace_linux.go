@@ -19,7 +19,7 @@ import (
 // execCommand is the command that runs the helper of a container with mounts.
 const execCommand = "__exec"
 
-// helperInput tells the helper what to do before it becomes the container.
+// helperInput is what the helper does before it becomes the container.
 type helperInput struct {
 	Argv  []string `json:"argv,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
@@ -67,8 +67,8 @@ func probe(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// wrappedCommand wraps a command into the helper, which mounts and gives up rights
-// before it becomes the container.
+// wrappedCommand returns the helper for a command. The helper mounts and gives up rights before it
+// becomes the container.
 func wrappedCommand(cmd *exec.Cmd, c *ContainerSpec, binds []bind, folder Folder, way Isolation) (*exec.Cmd, error) {
 	in := helperInput{Argv: cmd.Args, Dir: cmd.Dir, Stage: folder.path("root"), Binds: binds,
 		NoNewPrivileges: c.NoNewPrivileges, Drop: c.Drop}
@@ -85,7 +85,7 @@ func wrappedCommand(cmd *exec.Cmd, c *ContainerSpec, binds []bind, folder Folder
 	return out, nil
 }
 
-// makeStage creates the folder on which a container's view is prepared.
+// makeStage creates the folder on which the container's view of the file system is prepared.
 func (f Folder) makeStage() error {
 	root, err := f.open()
 	if err != nil {
@@ -100,7 +100,7 @@ func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The program's own file may be gone by now; the link still leads to it.
+	// The program's file may have been removed meanwhile. The link still leads to it.
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{execCommand, string(data)}}
 	attr := &syscall.SysProcAttr{}
 	if len(in.Binds) > 0 {
@@ -114,8 +114,8 @@ func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// runHelper mounts and becomes the container. It returns only on failure, or in a
-// probe, which has no command.
+// runHelper mounts, and then becomes the container. It returns only if it fails, or in a probe,
+// which has no command.
 func runHelper(input string) error {
 	const reportFD = 3
 	unix.CloseOnExec(reportFD)
@@ -169,8 +169,8 @@ func mountAll(stage string, binds []bind) error {
 	return nil
 }
 
-// giveUp drops capabilities of this process, including those that it could gain. A process without
-// the right to drop those that it could gain has no capabilities: it is only kept from gaining any.
+// giveUp drops capabilities of this process, including those that it could gain. A process that may
+// not drop the latter has no capabilities. It is only kept from gaining any.
 func giveUp(drop []int, noNew bool) error {
 	if len(drop) > 0 {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -203,15 +203,15 @@ func giveUp(drop []int, noNew bool) error {
 // view is the file system as seen by one container.
 type view struct {
 	stage string
-	// replaced holds the folders in memory, and volumes the mounted volumes. A missing mount point
-	// can be created directly in a folder in memory and anywhere in a volume. Everywhere else it
-	// would be created on the machine itself.
+	// replaced has the folders that are in memory, and volumes the mounted volumes. A missing mount
+	// point can be created directly in a folder in memory, and anywhere in a volume. Everywhere
+	// else it would be created on the machine itself.
 	replaced, volumes []string
 }
 
-// bind mounts the source at the target. It never creates a missing target on this
-// machine: it replaces the deepest existing folder above it, for this container,
-// with one that has the same entries and the mount point.
+// bind mounts the source at the target. If the target is missing, it is never created on this
+// machine itself. Instead, for this container, the deepest existing folder above the target is
+// replaced by one in memory that has the same entries and the mount point.
 func (v *view) bind(b bind) error {
 	above := b.Target
 	for {
@@ -256,7 +256,7 @@ func (v *view) insideVolume(path string) bool {
 	return slices.ContainsFunc(v.volumes, func(dir string) bool { return strings.HasPrefix(path+"/", dir+"/") })
 }
 
-// replace mounts a folder in memory over dir, with the same entries.
+// replace mounts a folder in memory over dir. The folder has the same entries as dir.
 func (v *view) replace(dir string) error {
 	if err := unix.Mount("tmpfs", v.stage, "tmpfs", 0, "mode=0755"); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (v *view) replace(dir string) error {
 	if unix.PivotRoot(".", ".") == nil {
 		return unix.Unmount(".", unix.MNT_DETACH)
 	}
-	// A root in memory cannot be replaced, but it can be covered.
+	// The root folder cannot be replaced by a folder in memory, but it can be covered.
 	if err := unix.Mount(".", "/", "", unix.MS_MOVE, ""); err != nil {
 		return err
 	}

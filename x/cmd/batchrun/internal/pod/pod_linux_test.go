@@ -201,7 +201,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// However many supervisors are started, only one runs the pod, once.
+// However many supervisors are started, only one of them runs the pod, and it runs it once.
 func TestRunsOnce(t *testing.T) {
 	folder := prepare(t, "Never", shell("a", jobpod.App, "echo a >> trace; sleep 0.1"))
 	var waits []func()
@@ -242,8 +242,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A pod that is cancelled before it has begun never runs, and cannot be
-// cancelled once it has.
+// If a pod is cancelled before it has begun, it never runs. Once it has begun, it cannot be
+// cancelled.
 func TestCancel(t *testing.T) {
 	folder := prepare(t, "Never", shell("a", jobpod.App, "echo a >> trace"))
 	if ok, err := folder.Cancel(time.Now()); !ok || err != nil {
@@ -260,8 +260,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A supervisor can die after it has started a container and before it has recorded
-// that: the container is lost like one that is recorded as running.
+// A supervisor can die after it has started a container and before it has recorded the start. Then
+// the container is lost, as if it were recorded as running.
 func TestLostBeforeTheStartWasRecorded(t *testing.T) {
 	s := State{Containers: []Container{
 		{Container: jobpod.Container{Name: "done", State: jobpod.Terminated, ExitCode: 3}},
@@ -276,8 +276,7 @@ func TestLostBeforeTheStartWasRecorded(t *testing.T) {
 	}
 }
 
-// Mounts at paths that this machine does not have are seen by the container, and
-// by nobody else.
+// Mounts are at paths that this machine does not have. Only the container sees them.
 func TestMounts(t *testing.T) {
 	missing, under := "/batchplan-test-missing", filepath.Join(t.TempDir(), "not", "there")
 	writer := shell("w", jobpod.Init,
@@ -300,7 +299,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// A log is cut at its limit, once and visibly, however much is written.
+// However much is written, a log is cut at its limit, once and visibly.
 func TestLogsAreCut(t *testing.T) {
 	folder := prepare(t, "Never",
 		shell("a", jobpod.App, "echo first; yes | head -c 300000; sleep 0.2; yes | head -c 300000; echo last"),

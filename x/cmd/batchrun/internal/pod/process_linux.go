@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate gives a container its own process group, and ends it if its supervisor is
-// killed.
+// isolate gives a container its own process group. If its supervisor is killed, the kernel kills
+// the container.
 func isolate(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	if attr == nil {
 		attr = &syscall.SysProcAttr{}
@@ -22,8 +22,7 @@ func isolate(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attr
 }
 
-// awaitExit returns when the child has ended, without waiting for it in the sense
-// of wait(2).
+// awaitExit returns when the child has ended. The child can still be waited for afterwards.
 func awaitExit(pid int) {
 	for {
 		var info unix.Siginfo
@@ -34,8 +33,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// children returns the process IDs of this process's children. Children of other
-// threads than the first are missing as long as these threads run.
+// children returns the process IDs of this process's children. As long as a thread other than the
+// first runs, the children of that thread are missing.
 func children() (pids []int, err error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	for _, text := range strings.Fields(string(data)) {

@@ -14,17 +14,18 @@ import (
 )
 
 // A record is a JSON file in a pod's folder: spec.json, guard.json, state.json or stop. It is
-// replaced as a whole, never edited, and contains the checksum of its bytes. So a record that
-// is cut short, or in which a bit has flipped, is recognised as damaged even if it is valid JSON.
+// replaced as a whole, never edited, and contains the checksum of its bytes. So if a record is cut
+// short or a bit has flipped, it is recognised as damaged even if it is valid JSON.
 //
 // Records without a checksum are refused as damaged.
 
-// maxRecord is the maximum size of a record. A container may replace one by a file of any size.
+// maxRecord is the maximum size of a record. A container may replace a record by a file of any
+// size.
 const maxRecord = 64 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal returns the content of the file of a record.
+// seal returns the content of the file for a record.
 func seal(data []byte) []byte {
 	return fmt.Appendf(nil, `{"crc32c":"%08x","record":%s}`+"\n", crc32.Checksum(data, castagnoli), data)
 }
@@ -65,8 +66,8 @@ func IsUnreadable(err error) bool {
 	return errors.As(err, &u)
 }
 
-// unreadable wraps an error in an *Unreadable, unless it means that the file is missing or that the
-// failure is temporary.
+// unreadable wraps an error in an *Unreadable, unless the file is missing or the failure is
+// temporary.
 func unreadable(path string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist), patience.IsTransient(err), IsUnreadable(err):

@@ -24,14 +24,14 @@ func recorded(t *testing.T) Folder {
 	folder := prepare(t, job.RestartNever, shell("a", jobpod.App, "true"))
 	g, err := newGuard(Namespace)
 	must.OK(t, err)
-	g.PID = os.Getpid() // alive, and no supervisor
+	g.PID = os.Getpid() // this process is alive, and is no supervisor
 	state := &State{Phase: job.PodRunning, Containers: []Container{{StartedAt: time.Unix(1, 0)}}, Guard: g}
 	must.OK(t, errors.Join(folder.writeRecord("guard.json", g), folder.writeState(state), folder.Stop(time.Hour)))
 	return folder
 }
 
-// damages returns a file cut at every byte, with every bit flipped, with every byte zero, with
-// a byte too many, and as an earlier version wrote it, without its checksum.
+// damages returns damaged copies of a file: cut at every byte, with every bit flipped, all zero,
+// too long, and without its checksum, as an earlier version wrote it.
 func damages(t *testing.T, file []byte) map[string][][]byte {
 	t.Helper()
 	all := map[string][][]byte{
@@ -53,7 +53,7 @@ func damages(t *testing.T, file []byte) map[string][][]byte {
 	return all
 }
 
-// A record that was damaged in any way is refused, and the error names its file.
+// If a record was damaged in any way, it is refused, and the error names its file.
 func TestDamagedRecord(t *testing.T) {
 	for name, read := range map[string]func(Folder) error{
 		"spec.json":  func(f Folder) error { _, err := f.readSpec(); return err },
@@ -86,8 +86,8 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// A guard that is lost or damaged is read from the state, so that the processes of the pod are
-// not forgotten. If both are lost, the locks decide.
+// If the guard is lost or damaged, the copy in the state is read, so that the processes of the pod
+// are not forgotten. If both are lost, the locks decide.
 func TestLostGuard(t *testing.T) {
 	for name, lose := range map[string]func(path string) error{
 		"damaged":  func(path string) error { return os.Truncate(path, 10) },
@@ -112,7 +112,8 @@ func TestLostGuard(t *testing.T) {
 	}
 }
 
-// A pod with a guard and no state has begun. A supervisor that could not begin leaves neither.
+// A pod with a guard and no state has begun. If a supervisor could not begin, it leaves neither of
+// them.
 func TestBegunWithoutState(t *testing.T) {
 	folder := recorded(t)
 	must.OK(t, os.Remove(folder.path("state.json")))
@@ -135,7 +136,7 @@ func TestBegunWithoutState(t *testing.T) {
 	}
 }
 
-// If a lock was replaced, the guard shows whether the supervisor lives.
+// If a lock file was replaced, the guard shows whether the supervisor lives.
 func TestLostLock(t *testing.T) {
 	for _, name := range []string{superviseLock, watchLock} {
 		folder := recorded(t)
@@ -150,8 +151,8 @@ func TestLostLock(t *testing.T) {
 	}
 }
 
-// A damaged request to stop still stops the pod, with the grace period of the pod. A later request
-// replaces it.
+// If a stop file is damaged, it still stops the pod, with the grace period of the pod. A later
+// request to stop replaces it.
 func TestDamagedStop(t *testing.T) {
 	folder := recorded(t)
 	must.OK(t, os.Truncate(folder.path("stop"), 0))

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// A supervisor whose folder is removed ends, and its pod with it: nothing could stop
-// them any more.
+// If the folder of a supervisor is removed, the supervisor ends with its pod, because nothing could
+// stop them any more.
 func TestFolderRemoved(t *testing.T) {
 	for _, c := range Containments {
 		t.Run(string(c), func(t *testing.T) {

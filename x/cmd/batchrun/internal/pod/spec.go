@@ -19,14 +19,14 @@ type Spec struct {
 	RestartPolicy job.RestartPolicy `json:"restartPolicy"`
 	// GracePeriod is the time between SIGTERM and SIGKILL.
 	GracePeriod time.Duration `json:"gracePeriod"`
-	// RestartDelay is the delay before the second restart of a container, which
-	// then doubles up to RestartDelayMax. The first restart is immediate.
+	// RestartDelay is the delay before the second restart of a container. It doubles with each
+	// further restart, up to RestartDelayMax. The first restart is immediate.
 	RestartDelay    time.Duration `json:"restartDelay"`
 	RestartDelayMax time.Duration `json:"restartDelayMax"`
-	// MaxLog is the maximum size of the log of each stream of a container; 0 means
-	// no limit.
+	// MaxLog is the maximum size of the log of each stream of a container. 0 means no limit.
 	MaxLog int64 `json:"maxLog,omitempty"`
-	// Isolation is the way in which containers get their own mounts; empty if none needs them.
+	// Isolation is the way in which containers get their own mounts. It is empty if no container
+	// needs them.
 	Isolation Isolation `json:"isolation,omitempty"`
 	// Containers holds the init containers in order, then the app containers.
 	Containers []ContainerSpec `json:"containers"`
@@ -40,8 +40,7 @@ type ContainerSpec struct {
 	Argv []string `json:"argv"`
 	// Env is the complete environment, as NAME=value.
 	Env []string `json:"env"`
-	// Dir is the working folder, relative to the pod's work folder. Empty means the
-	// work folder.
+	// Dir is the working folder, relative to the pod's work folder. Empty means the work folder.
 	Dir    string  `json:"dir,omitempty"`
 	Mounts []Mount `json:"mounts,omitempty"`
 	// NoNewPrivileges keeps the process and its descendants from gaining rights.
@@ -68,19 +67,19 @@ type State struct {
 	Ready           bool        `json:"ready,omitempty"`
 	ReadyTransition time.Time   `json:"readyTransition,omitzero"`
 	Containers      []Container `json:"containers"`
-	// Done is true once no process is left; then the state is final.
+	// Done is true once no process is left. Then the state is final.
 	Done bool `json:"done,omitempty"`
 	// Guard is a copy of guard.json, in case that file is lost.
 	Guard guard `json:"guard,omitzero"`
 }
 
-// guard names what must be gone before a pod with a dead supervisor counts as ended. A
-// lock alone is not enough: the kernel frees it before it ends the processes of a
-// PID namespace, and regardless of the processes of a cgroup.
+// guard names what must be gone before a pod whose supervisor is dead counts as ended. A lock alone
+// is not enough. The kernel frees it before it ends the processes of a PID namespace, and while
+// processes of a cgroup still run.
 type guard struct {
 	Containment Containment `json:"containment"`
-	// PID and Start identify the supervisor as the runner sees it; no later process
-	// has both. They are valid for the boot with the ID Boot.
+	// PID and Start identify the supervisor as the runner sees it. No later process of the same
+	// boot has both. Boot is the ID of the boot.
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"`
 	Boot  string `json:"boot"`
@@ -96,7 +95,7 @@ type Container struct {
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	// LogCut is true once a log of the container was cut.
 	LogCut bool `json:"logCut,omitempty"`
-	// Exits has the ends of the last runs, latest last, at most maxExits.
+	// Exits has the ends of the last runs, at most maxExits, latest last.
 	Exits []Exit `json:"exits,omitempty"`
 }
 
@@ -134,7 +133,7 @@ const (
 	ReasonBackOff = "CrashLoopBackOff"
 )
 
-// Exit codes for processes without one, as a kubelet sets them.
+// The exit codes for processes that have none. A kubelet sets the same ones.
 const (
 	exitStartError = 128
 	exitUnknown    = 137
@@ -149,7 +148,7 @@ func newState(spec *Spec) *State {
 	return s
 }
 
-// fail makes the state of a pod final after its processes are gone.
+// fail makes the state of a pod final. The processes of the pod must be gone.
 func (s *State) fail(reason, message string, now time.Time) {
 	s.Done = true
 	s.Phase, s.Reason, s.Message = job.PodFailed, reason, message
@@ -162,14 +161,13 @@ func (s *State) setReady(ready bool, now time.Time) {
 	}
 }
 
-// Lost turns the last state of a dead supervisor into a final one. Containers that
-// ran or may have run count as ended with exit code 137, since the real one is
-// unknown.
+// Lost turns the last state of a dead supervisor into a final state. Containers that ran or may
+// have run count as ended with exit code 137, since their real exit code is unknown.
 func (s State) Lost(now time.Time) State {
 	containers := append([]Container(nil), s.Containers...)
 	for i := range containers {
 		c := &containers[i]
-		// A container that is recorded as waiting may have been started in between.
+		// A container that is recorded as waiting may have been started after that record.
 		if c.State != jobpod.Terminated {
 			c.State, c.ExitCode, c.FinishedAt, c.Reason = jobpod.Terminated, exitUnknown, now, ReasonStatusUnknown
 		}
@@ -179,15 +177,15 @@ func (s State) Lost(now time.Time) State {
 	return s
 }
 
-// Unrecorded returns the final state of a pod that has begun and ended, but whose record is
-// lost. Its containers count as under a dead supervisor; see Lost.
+// Unrecorded returns the final state of a pod that has begun and ended and whose record is lost.
+// Its containers count as those of a dead supervisor; see Lost.
 func (spec *Spec) Unrecorded(why error, now time.Time) State {
 	s := newState(spec).Lost(now)
 	s.fail(ReasonRecordLost, fmt.Sprintf("how the pod ended is not known: %v", why), now)
 	return s
 }
 
-// Translate returns the state with the times of another clock.
+// Translate returns a copy of the state with its times translated to another clock.
 func (s State) Translate(at func(time.Time) time.Time) State {
 	s.ReadyTransition = at(s.ReadyTransition)
 	s.Containers = slices.Clone(s.Containers)

@@ -12,14 +12,14 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// pollInterval is the time between two looks for the stop file. Unlike a signal, a file outlives both
-// processes, and needs no process ID.
+// pollInterval is the time between two looks for the stop file. A file needs no process ID, and
+// unlike a signal it outlives both processes.
 const pollInterval = 50 * time.Millisecond
 
-// Supervise runs the pod of a folder to its end. It does nothing when another
-// supervisor is alive or the pod has begun before: a pod runs at most once.
+// Supervise runs the pod of a folder to its end. A pod runs at most once, so Supervise does nothing
+// if another supervisor is alive, or if the pod has begun before.
 //
-// It must be called from a goroutine locked to the main thread: containers are
+// It must be called from a goroutine that is locked to the main thread, because containers are
 // killed when the thread that started them ends.
 func Supervise(folder Folder, c Containment) error {
 	lock, err := folder.lock(superviseLock)
@@ -36,7 +36,7 @@ func Supervise(folder Folder, c Containment) error {
 	}
 	s.state, s.runs = newState(&s.spec), make([]run, len(s.spec.Containers))
 	if err := s.begin(); err != nil {
-		// Nothing has begun: without these records, another attempt may succeed.
+		// Nothing has begun. Once these records are removed, another attempt may succeed.
 		return errors.Join(err, folder.remove("guard.json"), folder.remove("state.json"))
 	}
 	return s.loop()
@@ -47,7 +47,7 @@ func (s *supervisor) begin() error {
 	if err := s.contain(); err != nil {
 		return err
 	}
-	// No container has run that could have put something else in place of the logs.
+	// No container has run yet that could have replaced the logs by something else.
 	if err := s.openStreams(); err != nil {
 		return err
 	}
@@ -80,10 +80,10 @@ type supervisor struct {
 	folder      Folder
 	lock        *os.File // held as long as this process lives
 	containment Containment
-	group       *cgroup // of the containers; nil if they need none
+	group       *cgroup // the cgroup of the containers; nil if they need none
 	spec        Spec
 	state       *State
-	runs        []run // parallel to the containers
+	runs        []run // one for each container, in the same order
 	exits       chan exit
 	// abandoned is closed when this supervisor's watcher ends.
 	abandoned <-chan struct{}
@@ -94,17 +94,17 @@ type supervisor struct {
 	dirty    bool
 }
 
-// run is what the supervisor knows about a container beyond its recorded state.
+// run is what the supervisor knows about a container and does not record.
 type run struct {
 	process   *os.Process
 	streams   [2]*stream // stdout and stderr
 	signalled bool
-	killAt    time.Time // when SIGTERM turns into SIGKILL
+	killAt    time.Time // when SIGKILL follows SIGTERM
 	restartAt time.Time // when a waiting container starts again
 	crashes   int       // ends since the last long run
 }
 
-// exit is the end of a container's process.
+// exit is how a container's process ended.
 type exit struct {
 	container int
 	code      int32
@@ -159,8 +159,8 @@ func (s *supervisor) readStop(now time.Time) {
 	}
 }
 
-// step does everything that is possible now. It returns true once the pod has ended
-// and no process is left.
+// step does everything that can be done now. It returns true once the pod has ended and no process
+// is left.
 func (s *supervisor) step(now time.Time) bool {
 	s.kill(now)
 	switch {
@@ -192,8 +192,8 @@ func (s *supervisor) initFailed() bool {
 	return false
 }
 
-// startInits starts the init containers one after the other, and sidecars beside
-// them. It returns true once the app containers may start.
+// startInits starts the init containers one after the other. Sidecars keep running beside the next
+// ones. It returns true once the app containers may start.
 func (s *supervisor) startInits(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
@@ -213,7 +213,7 @@ func (s *supervisor) startInits(now time.Time) bool {
 	return done
 }
 
-// startApps starts all app containers. It returns true once all have ended for good.
+// startApps starts all app containers. It returns true once all have ended and none is restarted.
 func (s *supervisor) startApps(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
@@ -234,7 +234,7 @@ func (s *supervisor) isFinal(c *Container) bool {
 
 func succeeded(c *Container) bool { return c.State == jobpod.Terminated && c.ExitCode == 0 }
 
-// ensure starts a container that is due and not running.
+// ensure starts a container that is not running, if its start is due.
 func (s *supervisor) ensure(i int, now time.Time) {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	if c.State == jobpod.Running || now.Before(r.restartAt) {
@@ -257,11 +257,10 @@ func (s *supervisor) endApps(now time.Time) bool {
 	return done
 }
 
-// endSidecars ends the sidecars one by one, in reverse order of their start. It
-// returns true once none runs.
+// endSidecars ends the sidecars one by one, the last one first. It returns true once none runs.
 func (s *supervisor) endSidecars(now time.Time) bool {
 	if !s.stopping {
-		// From here on nothing restarts: a sidecar that ends has done its work.
+		// From now on no container restarts: a sidecar that ends has done its work.
 		s.stopping, s.stopAt, s.grace = true, now, s.spec.GracePeriod
 	}
 	for i := len(s.state.Containers) - 1; i >= 0; i-- {
@@ -290,9 +289,9 @@ func (s *supervisor) finish(now time.Time) bool {
 	return true
 }
 
-// abandon ends the pod immediately, since its watcher or its folder is gone. Without the watcher, its
-// processes would outlive a supervisor that is killed. Without the folder, nobody could stop it or
-// learn its end, and another supervisor could begin it again.
+// abandon ends the pod immediately, because its watcher or its folder is gone. Without the watcher,
+// if the supervisor were killed, its processes would live on. Without the folder, nothing could
+// stop the pod or learn how it ended, and another supervisor could begin it again.
 func (s *supervisor) abandon(now time.Time) {
 	s.abandoned, s.stopping = nil, true
 	for i := range s.runs {
@@ -309,8 +308,8 @@ func (s *supervisor) abandon(now time.Time) {
 	s.state = &lost
 }
 
-// killAll ends the processes that the containers have left, and removes their
-// cgroup. Then the logs are complete.
+// killAll ends the processes that the containers have left, and removes their cgroup. Then it
+// completes the logs.
 func (s *supervisor) killAll() {
 	defer s.closeStreams()
 	if s.group == nil {
@@ -323,7 +322,7 @@ func (s *supervisor) killAll() {
 	}
 }
 
-// observe derives phase and readiness from the containers.
+// observe derives the pod's phase and readiness from its containers.
 func (s *supervisor) observe(now time.Time) {
 	begun, ready := false, true
 	for i := range s.state.Containers {

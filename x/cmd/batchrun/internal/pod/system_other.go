@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// errSystem is the reason why pods do not run here. Their processes could be started, but if
-// a supervisor died, its containers would continue beside their replacements.
+// errSystem is the reason why pods do not run here. Processes could be started. But if a supervisor
+// died, its containers would continue beside their replacements.
 var errSystem = fmt.Errorf("pods run on Linux only: on %s nothing would end all processes of a container if its "+
 	"supervisor were killed", runtime.GOOS)
 
@@ -28,7 +28,7 @@ func Main() {}
 // reason.
 const ExitTryAgain = 75
 
-// Command returns the error of Available, as do the other functions that need a supervisor.
+// Command returns the error of Available. So do the other functions that need a supervisor.
 func Command(Folder, Containment) (*exec.Cmd, error) { return nil, errSystem }
 
 // ProbeContainment returns the error of Available.

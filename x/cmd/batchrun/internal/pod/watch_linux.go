@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchFD is the descriptor by which a supervisor learns of its watcher's end.
+// watchFD is the descriptor by which a supervisor notices that its watcher has ended.
 const watchFD = 3
 
-// watch runs the supervisor of a pod as a child and ends the processes that it
-// leaves behind. Until none is left it holds its own lock, so that the pod does not
-// count as ended before. It does nothing when another watcher is alive.
+// watch runs the supervisor of a pod as a child, and ends the processes that the supervisor leaves
+// behind. It holds its own lock until none is left, so that the pod does not count as ended before.
+// If another watcher is alive, it does nothing.
 func watch(folder Folder, c Containment) error {
 	lock, err := folder.lock(watchLock)
 	if err != nil || lock == nil {
@@ -40,15 +40,15 @@ func watch(folder Folder, c Containment) error {
 		return err
 	}
 
-	_ = cmd.Wait() // what happened is in the folder
+	_ = cmd.Wait() // the pod's folder shows how it ended
 	g, err := folder.guard()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err) // it still kills what it can
+		fmt.Fprintln(os.Stderr, err) // the watcher still kills what it can
 	}
 
 	killAll(g.Cgroup)
 	if g.Cgroup != "" {
-		_ = removeCgroup(g.Cgroup) // if this fails, the next runner does it
+		_ = removeCgroup(g.Cgroup) // if this fails, the next runner removes it
 	}
 	if code := cmd.ProcessState.ExitCode(); code > 0 {
 		os.Exit(code)
@@ -56,8 +56,8 @@ func watch(folder Folder, c Containment) error {
 	return nil
 }
 
-// awaitWatcher returns a channel that is closed when the watcher of this supervisor
-// ends. Without a watcher it is nil.
+// awaitWatcher returns a channel that is closed when the watcher of this supervisor ends. If there
+// is no watcher, the channel is nil.
 func awaitWatcher(c Containment) <-chan struct{} {
 	if c != Cgroup && c != Watched {
 		return nil
@@ -75,15 +75,16 @@ func killAll(group string) {
 	for {
 		switch {
 		case isFirst():
-			// This kills all other processes of the PID namespace. Without a namespace of its own
-			// it would kill all processes of the machine, so the condition looks at the process ID
-			// alone.
+			// This kills all other processes of the PID namespace. A process that is not in a
+			// namespace of its own would kill all processes of the machine. So the condition looks
+			// only at the process ID.
 			_ = unix.Kill(-1, unix.SIGKILL)
 		case group != "":
 			_ = killCgroup(group)
 		}
 		// Killed processes may leave children. This process adopts them, so the next round kills
-		// them. Their IDs are not reused before Wait4, so signals reach no other process.
+		// them. The IDs of killed processes are not reused before Wait4, so signals reach no other
+		// process.
 		pids, err := children()
 		if err == nil && len(pids) == 0 {
 			return

@@ -1,10 +1,10 @@
-// Package private protects the runner's files from other users. The contents of a
-// state folder are run with the rights of its user, so no other user may have
-// created it, change it, read it, or put another one in its place.
+// Package private protects the runner's files from other users. The contents of a state folder run
+// with the rights of its user. So no other user may have created the folder, change it, read it, or
+// put another one in its place.
 //
-// Containers run as the same user, possibly with fewer rights. They may replace what
-// is in the state folder, so files in it are opened below a root that no link leads
-// out of, and only if they are regular files.
+// Containers run as the same user, possibly with fewer rights. They may replace what is in the
+// state folder. So files are opened below a root that no link leads out of, and only if they are
+// regular files.
 package private
 
 import (
@@ -22,8 +22,8 @@ const (
 	FileMode fs.FileMode = 0o600
 )
 
-// Check refuses a path that belongs to another user, that others can write to, or that
-// is neither a regular file nor a folder.
+// Check refuses a path that belongs to another user, that others can write to, or that is neither a
+// regular file nor a folder.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -45,13 +45,13 @@ func check(path string, info fs.FileInfo) error {
 // errReplaced is the error for a file that was replaced while it was opened.
 var errReplaced = errors.New("is replaced again and again")
 
-// maxReplaced is the number of attempts of Open. A supervisor replaces its files a few times a
-// second; only a malicious container replaces them more often.
+// maxReplaced is the maximum number of attempts of Open. A supervisor replaces its files a few
+// times a second. Only a malicious container replaces them more often.
 const maxReplaced = 100
 
-// Open opens a regular file of the caller's below a root. It refuses links and special
-// files, and does not wait for the other end of a pipe. With os.O_CREATE the file
-// gets FileMode. If the file is replaced meanwhile, Open opens the new one.
+// Open opens a regular file of the caller below a root. It refuses links and special files, and
+// does not wait for the other end of a pipe. With os.O_CREATE a new file gets FileMode. If the file
+// is replaced meanwhile, Open opens the new one.
 func Open(root *os.Root, name string, flag int) (file *os.File, err error) {
 	for range maxReplaced {
 		file, err = open(root, name, flag)
@@ -78,7 +78,7 @@ func open(root *os.Root, name string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// checkRegular checks an open file, and that its name is not a link.
+// checkRegular checks an open file. It also checks that the name of the file is not a link.
 func checkRegular(root *os.Root, name string, info fs.FileInfo) error {
 	path := filepath.Join(root.Name(), name)
 	named, err := root.Lstat(name)
@@ -108,8 +108,9 @@ func ReadFile(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// Restrict checks the named files and folders below a root that exist, and removes other
-// users' right to read them. It does not open them, since a process that closes a file loses its locks.
+// Restrict checks the named files and folders below a root, and removes other users' right to read
+// them. It skips those that do not exist. It does not open the files, since a process that closes a
+// file loses its locks.
 func Restrict(root *os.Root, mode fs.FileMode, names ...string) error {
 	for _, name := range names {
 		info, err := root.Lstat(name)
@@ -129,8 +130,8 @@ func Restrict(root *os.Root, mode fs.FileMode, names ...string) error {
 	return nil
 }
 
-// MkdirAll creates a folder below a root, with its missing parents. An existing folder
-// must belong to the caller.
+// MkdirAll creates a folder below a root, with its missing parents. If the folder exists, it must
+// belong to the caller.
 func MkdirAll(root *os.Root, name string) error {
 	if err := root.MkdirAll(name, DirMode); err != nil {
 		return err

@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		make func(t *testing.T, path string) error
-		want string // in the error; empty if there is to be none
+		want string // a part of the error; empty for no error
 	}{
 		{"the caller's folder", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o700) }, ""},
 		{"a folder that others can read", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o755) }, ""},
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// makeWith creates a file or folder with exactly a mode, whatever the umask is.
+// makeWith creates a file or a folder that has exactly this mode, whatever the umask is.
 func makeWith(path string, mode os.FileMode) error {
 	var err error
 	if mode.IsDir() {
@@ -75,7 +75,8 @@ func makeWith(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// A path is refused if another user can lead it elsewhere, and otherwise returned without its links.
+// If another user can lead a path elsewhere, it is refused. Otherwise it is returned without its
+// links.
 func TestResolve(t *testing.T) {
 	const other = 65534
 	give := func(path string) error { return os.Lchown(path, other, other) }
@@ -136,7 +137,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Only a regular file with one name is opened, and nothing outside of the root.
+// A file is opened only if it is regular, has one name, and is not outside of the root.
 func TestOpen(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -168,8 +169,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A file that is replaced while it is opened, as supervisors replace their records, is still opened:
-// either the old or the new one.
+// If a file is replaced while it is opened, as supervisors replace their records, either the old or
+// the new file is opened.
 func TestOpenReplaced(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -207,7 +208,7 @@ func TestOpenReplaced(t *testing.T) {
 	}
 }
 
-// A file that was replaced after it was opened is not mistaken for a link: Open tries again.
+// If a file was replaced after it was opened, it is not mistaken for a link. Open tries again.
 func TestReplacedIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -223,7 +224,7 @@ func TestReplacedIsNoLink(t *testing.T) {
 	}
 }
 
-// Files that an earlier version left readable for others are restricted.
+// An earlier version left files readable for others. Restrict makes them private.
 func TestRestrict(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.db")

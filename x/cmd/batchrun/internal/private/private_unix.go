@@ -14,7 +14,7 @@ import (
 
 const nonBlocking = syscall.O_NONBLOCK
 
-// maxLinks is how many symbolic links a path may lead through, as in the kernel.
+// maxLinks is how many symbolic links may be followed in a path, as in the kernel.
 const maxLinks = 40
 
 func owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
@@ -36,10 +36,10 @@ func checkMode(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Resolve returns an absolute path without its symbolic links. It refuses a path that
-// other users can lead elsewhere: each folder and link on the way must belong to root or
-// the caller, and others may write to such a folder only if it is sticky. The last part
-// of the path is not checked. Parts that do not exist are kept.
+// Resolve returns an absolute path without its symbolic links. It refuses a path that other users
+// can lead elsewhere: each folder and link on the way must belong to root or to the caller, and if
+// others may write to such a folder, it must be sticky. The last part of the path is not checked.
+// Parts that do not exist are kept.
 func Resolve(path string) (string, error) {
 	real, rest := "/", split(path)
 	for followed := 0; len(rest) > 0; {
@@ -81,8 +81,8 @@ func Resolve(path string) (string, error) {
 	return real, nil
 }
 
-// split returns the names of a path. It keeps dots in the target of a link, which are relative to the
-// folder of the link.
+// split returns the names in a path. In the target of a link it keeps dots, which are relative to
+// the folder of the link.
 func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
 }

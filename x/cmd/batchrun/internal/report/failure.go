@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
 )
 
-// Failure describes why a job has failed: how its last failed pod ended, and what to do next. A nil
+// Failure is why a job has failed: how its last failed pod ended, and what to do next. A nil
 // Failure has no text.
 type Failure struct {
 	Pod       string `json:"pod"`
@@ -19,11 +19,11 @@ type Failure struct {
 	Reason   string `json:"reason,omitempty"`
 	// Log holds the last lines that the container has written.
 	Log []string `json:"log,omitempty"`
-	// Next holds commands to type, each with what it does.
+	// Next holds commands for the user to type, each with a description.
 	Next [][2]string `json:"-"`
 }
 
-// text returns the failure in lines.
+// text describes the failure in several lines.
 func (f *Failure) text() string {
 	if f == nil {
 		return ""
@@ -60,14 +60,15 @@ func (f *Failure) text() string {
 	return b.String()
 }
 
-// prefixes are the names before the lines of logs. They grow with the longest name.
+// prefixes writes names before the lines of logs. They all get the width of the longest name so
+// far.
 type prefixes struct {
 	width int
 	most  int // columns of a name, longer names are shortened; 0 means no limit
 }
 
-// maxPrefix is the maximum number of columns that are reserved for a name. A longer name moves its line
-// to the right.
+// maxPrefix is the maximum number of columns that are reserved for a name. After a longer name, the
+// line begins further to the right.
 const maxPrefix = 40
 
 func (p *prefixes) of(l *logs.Line) string {

@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// line is one line of JSON, about a job or a CronJob. Which fields are set depends on Type: "event",
-// "status" (it has changed) or "end" (the last line of a job).
+// line is one line of JSON about a job or a CronJob. Type is "event", "status" if the status has
+// changed, or "end" for the last line of a job. It decides which other fields are set.
 type line struct {
 	Time    time.Time  `json:"time"`
 	Type    string     `json:"type"`
@@ -36,7 +36,7 @@ type jsonLines struct {
 	notes io.Writer
 	now   func() time.Time
 	last  map[string]job.Status
-	crons map[string]string // the state of each CronJob when its status was last written, as text
+	crons map[string]string // the state of each CronJob in its last status line, as text
 }
 
 // NewJSON returns a reporter that writes one JSON object per line.
@@ -104,7 +104,7 @@ func (j *jsonLines) End(stored *store.Job, s job.Status, f *Failure) {
 	if result == "" {
 		result = Verdict(&s)
 	}
-	delete(j.last, stored.Key()) // CronJobs have ever more jobs
+	delete(j.last, stored.Key()) // a CronJob creates new jobs without end
 	_ = j.out.Encode(line{Time: j.now(), Type: "end", Job: stored.Key(), Status: &s, Result: result, Failure: f})
 }
 

@@ -19,12 +19,12 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// live shows one line for each unfinished job and each CronJob at the bottom of a terminal, kept up to
-// date. Everything else is written above, permanently.
+// live shows one line for each unfinished job and each CronJob at the bottom of a terminal, and
+// keeps the lines up to date. Everything else is written above them, and stays.
 //
-// A frame is drawn over the last one, with one write, and ends with the cursor below it, so that
-// nothing has to be restored when the program is killed. Its lines are not wider than
-// the terminal, whose size may change.
+// A frame is drawn over the last one with one write, and ends with the cursor below the frame. So
+// if the program is killed, nothing has to be restored. The lines of a frame are not wider than the
+// terminal, whose size may change.
 type live struct {
 	mu     sync.Mutex
 	out    io.Writer
@@ -33,7 +33,7 @@ type live struct {
 	layout string
 	lines  []*liveLine
 	drawn  []int    // the widths of the lines that are on the screen
-	ends   []string // to be written below the last frame
+	ends   []string // lines to be written below the last frame
 	dirty  bool
 	stop   chan struct{}
 	over   sync.WaitGroup
@@ -46,12 +46,12 @@ type liveLine struct {
 	spec    *job.Spec // nil for a CronJob
 	status  job.Status
 	created time.Time
-	next    string // what it waits for
+	next    string // what the CronJob or job waits for
 	over    bool
 }
 
-// minHeight is the minimum number of rows for a live line: there are two lines above it, and the
-// line of the cursor below.
+// minHeight is the minimum height of a terminal with live lines. There are at least two lines above
+// the live line, and the line of the cursor below it.
 const minHeight = 4
 
 // frameTime is the minimum time between two frames.
@@ -94,7 +94,7 @@ func (l *live) redraw() {
 	}
 }
 
-// above writes text above the live lines; it ends with a line end.
+// above writes a text above the live lines. The text ends with a line end.
 func (l *live) above(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	var b strings.Builder
@@ -122,8 +122,8 @@ func (l *live) draw(text string) {
 	_, _ = io.WriteString(l.out, b.String())
 }
 
-// rowsOf returns the number of rows of lines on a terminal whose width has changed to width: most
-// terminals wrap lines that are too long now.
+// rowsOf returns how many rows the lines take on a terminal whose width has changed to width. Most
+// terminals wrap lines that have become too long.
 func rowsOf(widths []int, width int) (rows int) {
 	for _, w := range widths {
 		rows += max(1, (w+width-1)/max(width, 1))
@@ -173,7 +173,7 @@ func (l *live) line(j *liveLine, width int) string {
 	return cut(strings.Join(parts, "  "), width)
 }
 
-// totalOf is the number of completions; a work queue has none.
+// totalOf returns the number of completions, or 0 for a work queue.
 func totalOf(spec *job.Spec) int64 {
 	if spec.Completions == nil {
 		return 0
@@ -181,7 +181,7 @@ func totalOf(spec *job.Spec) int64 {
 	return int64(*spec.Completions)
 }
 
-// cut ends a line before the last column: some terminals wrap a line that fills it.
+// cut ends a line before the last column, since some terminals wrap a line that fills it.
 func cut(line string, width int) string { return runewidth.Truncate(line, max(width-1, 1), "…") }
 
 // Shorten shortens a long name in its middle, since names often differ at their ends.
@@ -273,7 +273,7 @@ func (l *live) Log(line logs.Line) {
 	l.above("%s%s\n", l.names.of(&line), line.Text)
 }
 
-// End removes the line of the job, and keeps its final state, which Close writes.
+// End removes the line of the job. It keeps the final state of the job, which Close writes.
 func (l *live) End(stored *store.Job, s job.Status, f *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -296,7 +296,7 @@ func (l *live) Close() {
 	l.over.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// A job that has not ended keeps its last line.
+	// If a job has not ended, its last line stays on the screen.
 	l.draw("")
 	l.drawn = nil
 	l.lines = nil

@@ -23,8 +23,8 @@ import (
 
 var begin = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// screen is a terminal of this size. It shows live lines, a minute and five seconds after the jobs
-// began.
+// screen is a terminal of this size that shows live lines. The jobs began a minute and five seconds
+// ago.
 func screen(width, height int) (*live, *bytes.Buffer) {
 	var b bytes.Buffer
 	return &live{out: &b, size: func() (int, int) { return width, height }, layout: time.TimeOnly,
@@ -68,7 +68,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestFrame_NoBar: a bar needs completions to count.
+// TestFrame_NoBar: a job has a bar only if it has completions to count.
 func TestFrame_NoBar(t *testing.T) {
 	l, _ := screen(100, 24)
 	none, queue := round("none", 0, 0, 0), round("queue", 0, 1, 0)
@@ -81,7 +81,7 @@ func TestFrame_NoBar(t *testing.T) {
 	}
 }
 
-// A frame leaves half of the screen for the text above, however many jobs there are.
+// However many jobs there are, a frame leaves half of the screen for the text above it.
 func TestFrame_ManyJobs(t *testing.T) {
 	for height, most := range map[int]int{4: 2, 5: 3, 24: 12, 1: 1, 3: 1} {
 		l, _ := screen(80, height)
@@ -131,8 +131,8 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// emulate returns the lines on a terminal of a width. It knows the sequences that live writes, and
-// wraps long lines.
+// emulate returns the lines that a terminal of this width shows. It handles the control sequences
+// that live writes, and wraps long lines.
 func emulate(width int, output string) (lines []string) {
 	rows, at := []string{""}, 0
 	for output != "" {
@@ -165,7 +165,7 @@ func emulate(width int, output string) (lines []string) {
 	return rows
 }
 
-// The text above stays, there is one copy of the live lines, and the echo of Ctrl-C on the terminal
+// The text above the live lines stays, the live lines are shown once, and the echo of Ctrl-C
 // disappears.
 func TestLive(t *testing.T) {
 	l, b := screen(60, 24)
@@ -203,7 +203,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLive_Rounds: the lines of jobs and CronJobs, with the jobs of CronJobs above them.
+// TestLive_Rounds: jobs and CronJobs have live lines. The jobs of CronJobs are written above them.
 func TestLive_Rounds(t *testing.T) {
 	l, b := screen(100, 24)
 	lines(l, begin)
@@ -231,7 +231,8 @@ func TestLive_Rounds(t *testing.T) {
 	}
 }
 
-// TestLive_Names: the name of a pod has at most a third of a terminal, and at least twelve columns.
+// TestLive_Names: the name of a pod takes at most a third of the terminal's width, but twelve
+// columns are always allowed.
 func TestLive_Names(t *testing.T) {
 	for width, most := range map[int]int{20: 12, 36: 12, 39: 13, 60: 20} {
 		l, b := screen(width, 24)
@@ -243,12 +244,13 @@ func TestLive_Names(t *testing.T) {
 	}
 }
 
-// writes counts what is written.
+// writes counts its writes.
 type writes int
 
 func (w *writes) Write(p []byte) (int, error) { *w++; return len(p), nil }
 
-// TestLive_Redraw: a change is drawn with the next frame, and times each second while there are lines.
+// TestLive_Redraw: a change is drawn with the next frame. As long as there are lines, a frame is
+// drawn each second, since lines show times.
 func TestLive_Redraw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := screen(100, 24)
@@ -292,7 +294,7 @@ func TestLive_Redraw(t *testing.T) {
 	})
 }
 
-// TestNewLive: what is no terminal has a size, and has no room for live lines.
+// TestNewLive: an output that is not a terminal has a default size, and no room for live lines.
 func TestNewLive(t *testing.T) {
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	must.OK(t, err)
@@ -313,7 +315,7 @@ func TestNewLive(t *testing.T) {
 	}
 }
 
-// A terminal that becomes narrower wraps the live lines. They are still removed.
+// If a terminal becomes narrower, it wraps the live lines. They are still removed.
 func TestLive_Resized(t *testing.T) {
 	width := 100
 	var b bytes.Buffer

@@ -1,5 +1,5 @@
-// Package report shows the progress of jobs and CronJobs: as live lines on a terminal, as
-// lines where the output is piped, or as JSON.
+// Package report shows the progress of jobs and CronJobs. It writes live lines on a terminal, a
+// line for each event if the output is piped, or JSON.
 package report
 
 import (
@@ -26,7 +26,7 @@ type Reporter interface {
 	Note(text string)
 	// Log reports a line that a pod has written.
 	Log(l logs.Line)
-	// End reports the state of a job when its loop has ended, and why it has failed.
+	// End reports the state of a job when its loop has ended, and why the job has failed if it has.
 	End(j *store.Job, status job.Status, f *Failure)
 	// Close writes the rest of the output.
 	Close()
@@ -44,7 +44,8 @@ func counters(spec *job.Spec, s *job.Status) string {
 	return text
 }
 
-// succeeded returns the number of successes, and the number of completions if there is one.
+// succeeded returns the number of successes. If there are completions, it also returns their
+// number.
 func succeeded(spec *job.Spec, s *job.Status) string {
 	if spec.Completions == nil {
 		return fmt.Sprint(s.Succeeded)
@@ -98,8 +99,8 @@ type plain struct {
 	names  prefixes
 }
 
-// NewPlain returns a reporter that writes what happens to out, with times in the
-// given layout, and notes for the user to notes.
+// NewPlain returns a reporter that writes what happens to out, and notes for the user to notes.
+// Times have the given layout.
 func NewPlain(out, notes io.Writer, layout string, now func() time.Time) Reporter {
 	return &plain{
 		out:    out,
@@ -191,7 +192,7 @@ func (p *plain) End(j *store.Job, s job.Status, f *Failure) {
 		line += "; " + counters(&spec, &s) + "; after " + Elapsed(p.now().Sub(j.Created))
 	}
 	fmt.Fprintf(p.out, "%s\n%s", line, f.text())
-	delete(p.specs, key) // CronJobs have ever more jobs
+	delete(p.specs, key) // a CronJob creates new jobs without end
 	delete(p.last, key)
 }
 

@@ -35,11 +35,12 @@ func lines(r Reporter, at time.Time) {
 	r.End(one.Job, job.Status{Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue}}},
 		nil)
 	r.End(one.Job, job.Status{Succeeded: 2, Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, Reason: "CompletionsReached", Message: "Reached"}}}, nil)
-	r.Round(one) // the next job of that name
+	r.Round(one) // a later job of the same name
 	r.Close()
 }
 
-// TestPlain: there is a line for each event and each change, and notes for the user are separate.
+// TestPlain: there is a line for each event and each change. Notes for the user go to another
+// writer.
 func TestPlain(t *testing.T) {
 	at := begin.Local()
 	var out, notes bytes.Buffer
@@ -87,7 +88,7 @@ const jsonLinesWant = `{"time":"2026-03-01T10:00:00Z","type":"event","job":"hell
 {"time":"2026-03-01T10:00:00Z","type":"status","job":"hello","status":{"active":3,"succeeded":1,"failed":1},"waits":["3 active pods not finished"],"next":{"at":"2026-03-01T10:00:07Z"}}
 `
 
-// TestCounters: only what there is of failed indexes and of terminating pods is shown.
+// TestCounters: failed indexes and terminating pods are shown only if there are any.
 func TestCounters(t *testing.T) {
 	two := int32(2)
 	text := func(s string) *string { return &s }
@@ -108,7 +109,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestCronLine: the next run has its time in this machine's zone, and other waits are sentences.
+// TestCronLine: the next run is shown as a time in this machine's zone. Other waits are sentences.
 func TestCronLine(t *testing.T) {
 	for _, test := range []struct {
 		waits []cronjob.Wait
@@ -125,7 +126,7 @@ func TestCronLine(t *testing.T) {
 	}
 }
 
-// TestFailure: the parts that are known are written.
+// TestFailure: only the known parts of a failure are written.
 func TestFailure(t *testing.T) {
 	for _, test := range []struct {
 		failure *Failure
@@ -145,7 +146,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestProblems_Last: where notes go where the rest goes, as on a terminal, a problem comes after the state of its round.
+// TestProblems_Last: if notes go to the same place as the rest, as on a terminal, a problem comes
+// after the state of its round.
 func TestProblems_Last(t *testing.T) {
 	var both bytes.Buffer
 	now := func() time.Time { return begin }

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 )
 
-// Clock returns the clock of the state folder, and its last stored time. That time is the zero Time
-// for a folder that has only used the machine's time.
+// Clock returns the clock of the state folder, and the last time of it that was stored. If the
+// folder has only used the machine's time, that time is zero.
 func (s *Store) Clock() (c *clock.Clock, seen time.Time, err error) {
 	rows, err := s.db.Query("SELECT real, virtual, speed, seen FROM clock ORDER BY real, rowid")
 	if err != nil {
@@ -34,8 +34,8 @@ func (s *Store) AddSpan(span clock.Span) error {
 	return err
 }
 
-// Saw stores the present time of the clock. It is called before this time is used in any write, so
-// that the clock of the next runner is never behind a stored time.
+// Saw stores the present time of the clock. It is called before any write uses this time. So the
+// clock of the next runner is never behind a stored time.
 func (s *Store) Saw(now time.Time) error {
 	_, err := s.db.Exec("UPDATE clock SET seen = max(seen, ?) WHERE rowid = (SELECT max(rowid) FROM clock)",
 		now.UnixNano())

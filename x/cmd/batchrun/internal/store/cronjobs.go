@@ -106,8 +106,8 @@ func (s *Store) SetCronJobStatus(uid job.UID, status cronjob.Status) error {
 	return err
 }
 
-// ConcludeCronJob ends a round: it stores the memory and the events, and deletes
-// completed triggers.
+// ConcludeCronJob ends a round. It stores the memory and the events, and deletes completed
+// triggers.
 func (s *Store) ConcludeCronJob(uid job.UID, end *cronjob.Conclusion, now time.Time) error {
 	data, err := json.Marshal(end.Memory)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Store) ConcludeCronJob(uid job.UID, end *cronjob.Conclusion, now time.T
 	})
 }
 
-// keptEvents is the number of events of a CronJob that are kept.
+// keptEvents is the maximum number of events of a CronJob that are kept.
 const keptEvents = 100
 
 // CronJobEvents returns the events of a CronJob, oldest first.
@@ -158,7 +158,7 @@ func (s *Store) AddTrigger(cronJobUID job.UID) (cronjob.Trigger, error) {
 	return cronjob.Trigger{ID: strconv.FormatInt(id, 10)}, err
 }
 
-// Triggers returns the requests that have not been started yet.
+// Triggers returns the requests for jobs that have not been started yet.
 func (s *Store) Triggers(cronJobUID job.UID) ([]cronjob.Trigger, error) {
 	rows, err := s.db.Query("SELECT id FROM triggers WHERE cronjob = ? ORDER BY id", cronJobUID)
 	if err != nil {

@@ -23,9 +23,9 @@ type Job struct {
 	Manifest json.RawMessage
 	Status   job.Status
 	Memory   job.Memory
-	// Held jobs are suspended until a runner resumes them.
+	// Held is true for a job that is suspended until a runner resumes it.
 	Held bool
-	// CronJob is the UID of the job's controller; empty for a job of a manifest.
+	// CronJob is the UID of the CronJob that controls the job. It is empty for a job of a manifest.
 	CronJob job.UID
 	// ScheduledTime is the time of the job's run, if it comes from a schedule.
 	ScheduledTime time.Time
@@ -42,11 +42,11 @@ const jobColumns = "uid, namespace, name, created, manifest, status, memory, hel
 // ErrNotFound is the error for a job or CronJob that does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrExists is the error for a name that another job has.
+// ErrExists is the error if another job has the same name.
 var ErrExists = errors.New("exists already")
 
-// AddJob stores a new job and gives it its UID. The error is ErrExists if a job has
-// the name, and ErrNotFound if the job's CronJob is gone or marked for removal.
+// AddJob stores a new job and gives it its UID. If a job has the same name already, the error is
+// ErrExists. If the job's CronJob is gone or marked for removal, the error is ErrNotFound.
 func (s *Store) AddJob(j Job) (Job, error) {
 	j.UID = job.UID(uuid.NewString())
 	err := s.write(func(tx *sql.Tx) error {
@@ -80,8 +80,8 @@ func (s *Store) SetManifest(uid job.UID, manifest []byte) error {
 // Jobs returns all jobs in the order of their creation.
 func (s *Store) Jobs() ([]Job, error) { return s.queryJobs("true") }
 
-// JobsOf returns the jobs of a CronJob that are not marked for removal, in the
-// order of their creation.
+// JobsOf returns the jobs of a CronJob in the order of their creation, except those that are marked
+// for removal.
 func (s *Store) JobsOf(cronJobUID job.UID) ([]Job, error) {
 	return s.queryJobs("cronjob = ? AND deleted = 0", cronJobUID)
 }
@@ -143,7 +143,7 @@ func joinKey(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// notFound names the object that a query did not find.
+// notFound turns the error of a query that found nothing into an ErrNotFound that names the object.
 func notFound(kind, key string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%s %q: %w", kind, key, ErrNotFound)
@@ -164,8 +164,8 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	return j, errors.Join(json.Unmarshal([]byte(status), &j.Status), readMemory(memory, &j.Memory))
 }
 
-// readMemory reads a stored memory. "{}" is the default of the column for a job without a finished
-// round, and not a lost memory.
+// readMemory reads a stored memory. "{}" is not a lost memory. It is the default of the column for
+// a job that has not finished a round.
 func readMemory(text string, memory any) error {
 	if text == "{}" {
 		return nil
@@ -194,8 +194,8 @@ func (s *Store) DeleteJob(uid job.UID, now time.Time) (bool, error) {
 	return affected(s.db.Exec("UPDATE jobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid))
 }
 
-// Conclude ends a round: it stores the memory and the events. The error is
-// ErrNotFound for a job that has been removed.
+// Conclude ends a round. It stores the memory and the events. If the job has been removed, the
+// error is ErrNotFound.
 func (s *Store) Conclude(uid job.UID, memory job.Memory, events []job.Event, now time.Time) error {
 	data, err := json.Marshal(memory)
 	if err != nil {

@@ -4,7 +4,7 @@ package store
 
 import "errors"
 
-// Lock fails: no pod can run here.
+// Lock fails, because no pod can run here.
 func (s *Store) Lock() (unlock func(), err error) { return nil, errors.ErrUnsupported }
 
 // InUse reports that no runner uses the state folder, since none can.

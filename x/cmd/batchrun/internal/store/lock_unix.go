@@ -12,12 +12,12 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
 )
 
-// Lock makes this process the only runner of the state folder until the process
-// ends. A process may take at most one lock.
+// Lock makes this process the only runner of the state folder until the process ends. A process may
+// take at most one lock.
 //
-// The lock is a POSIX record lock. An flock lock belongs to every process that has
-// the file open. For a moment after a runner is killed, that includes a supervisor
-// that it was starting, and the next runner would be refused.
+// The lock is a POSIX record lock. An flock lock belongs to every process that has the file open.
+// If a runner is killed while it starts a supervisor, the supervisor has the file open for a
+// moment, and the next runner would be refused.
 func (s *Store) Lock() (unlock func(), err error) {
 	file, err := s.openLock(os.O_RDWR | os.O_CREATE)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
 )
 
-// OpenToLook opens the database of a state folder for reading. It writes nothing into the
-// folder, which may be read-only: SQLite itself would fold its write-ahead log into the database
-// and delete it.
+// OpenToLook opens the database of a state folder for reading. The folder may be read-only.
+// OpenToLook writes nothing into it, although SQLite itself would fold its write-ahead log into the
+// database and delete the log.
 func OpenToLook(dir string) (*Store, error) {
 	dir, err := resolve(dir)
 	if err != nil {
@@ -38,7 +38,7 @@ func OpenToLook(dir string) (*Store, error) {
 	return s, nil
 }
 
-// openToLook opens the database in place if it can, or else a copy.
+// openToLook opens the database where it is if that is possible, or else a copy of it.
 func openToLook(dir string) (*Store, error) {
 	file := filepath.Join(dir, database)
 	switch {
@@ -48,13 +48,13 @@ func openToLook(dir string) (*Store, error) {
 			return s, nil
 		}
 	case size(file+shmSuffix) > 0:
-		// There is a write-ahead log of a runner. SQLite reads it, and only takes locks.
+		// There is a write-ahead log of a runner. SQLite reads it, and writes nothing but locks.
 		if s, err := look(dir, dir, "mode=ro"); err == nil {
 			return s, nil
 		}
 	}
-	// Otherwise SQLite must change the database first: to make the index of the log, to roll back,
-	// or to upgrade an older schema.
+	// Otherwise SQLite must change the database first. It may have to make the index of the log, to
+	// roll back, or to upgrade an older schema.
 	return lookAtCopy(dir)
 }
 

@@ -43,7 +43,7 @@ func (p *Pod) View() job.Pod {
 	}
 	view := job.Pod{
 		UID: p.UID, Name: p.Name, Phase: p.State.Phase, Untracked: !p.Tracked, Ready: p.State.Ready,
-		// A pod is bound to this machine once its supervisor has begun.
+		// A pod counts as assigned to this machine once its supervisor has begun.
 		Assigned: len(p.State.Containers) > 0,
 		Index:    job.IndexAt(p.Index), Detail: detail,
 	}
@@ -55,8 +55,7 @@ func (p *Pod) View() job.Pod {
 
 const podColumns = "uid, job, name, created, spec, idx, failures, ignored, tracked, deleted, grace, state, gone"
 
-// AddPod stores a new pod, unless its job is deleted: then nothing would end the
-// pod.
+// AddPod stores a new pod, unless its job is deleted. Nothing would end a pod of a deleted job.
 func (s *Store) AddPod(p Pod) error {
 	state, err := json.Marshal(p.State)
 	if err != nil {
@@ -78,13 +77,14 @@ func (s *Store) Pods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? ORDER BY created, rowid", jobUID)
 }
 
-// OpenPods returns the pods of a job that the planner has to see in most rounds. It leaves
-// out finished pods that are accounted for: as in a cluster, they may be gone.
+// OpenPods returns the pods of a job that the planner has to see in most rounds. It leaves out
+// finished pods that are accounted for. In a cluster, such pods may be gone as well.
 func (s *Store) OpenPods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND "+isOpen+" ORDER BY created, rowid", jobUID)
 }
 
-// OpenOrFailedPods returns the OpenPods, and the failed pods that are accounted for and not removed.
+// OpenOrFailedPods returns the OpenPods, and failed pods that are accounted for and not removed
+// yet.
 func (s *Store) OpenOrFailedPods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods(
 		"SELECT "+podColumns+" FROM pods WHERE job = ? AND gone = 0 "+
@@ -93,8 +93,8 @@ func (s *Store) OpenOrFailedPods(jobUID job.UID) ([]Pod, error) {
 	)
 }
 
-// Pending returns the pods of all jobs that need the node: those that have not
-// finished, and those that can be removed.
+// Pending returns the pods of all jobs for which the node has work: pods that have not finished,
+// and pods that can be removed.
 func (s *Store) Pending() ([]Pod, error) {
 	return s.queryPods("SELECT " + podColumns + " FROM pods WHERE " + isOpen + " AND " +
 		"(phase NOT IN ('Succeeded', 'Failed') OR deleted <> 0 AND tracked = 0) ORDER BY created, rowid")
@@ -136,13 +136,12 @@ func (s *Store) SetState(uid job.UID, state pod.State) error {
 	return err
 }
 
-// ErrFinished is the error of DeletePod for a pod that has finished in the
-// meantime.
+// ErrFinished is the error of DeletePod for a pod that has finished in the meantime.
 var ErrFinished = errors.New("the pod has finished in the meantime")
 
-// DeletePod marks a pod as deleted, once. It returns false if the pod does not exist. With
-// untrack it removes the finalizer in the same transaction. If the pod has finished, it must be
-// counted first (JI9), and the error is ErrFinished.
+// DeletePod marks a pod as deleted. A second call changes nothing. It returns false if the pod does
+// not exist. With untrack it also removes the finalizer, in the same transaction. But a pod that
+// has finished must be counted first (JI9): with untrack the error is then ErrFinished.
 func (s *Store) DeletePod(uid job.UID, graceSeconds int64, untrack bool, now time.Time) (found bool, err error) {
 	at := now.Add(time.Duration(graceSeconds) * time.Second)
 	err = s.write(func(tx *sql.Tx) error {
@@ -173,7 +172,7 @@ func (s *Store) Untrack(uid job.UID) (bool, error) {
 	return affected(s.db.Exec("UPDATE pods SET tracked = 0 WHERE uid = ? AND gone = 0", uid))
 }
 
-// Bury hides from the controller a pod that has ended, is deleted and has no finalizer.
+// Bury hides a pod from the controller. The pod has ended, is deleted, and has no finalizer.
 func (s *Store) Bury(uid job.UID) error {
 	_, err := s.db.Exec("UPDATE pods SET gone = 1 WHERE uid = ?", uid)
 	return err

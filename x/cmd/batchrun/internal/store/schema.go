@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// schemas has the additions of each version of the database to the version before. A
-// database with an unknown version is refused and not changed.
+// schemas has what each version of the database adds to the version before. If a database has an
+// unknown version, it is refused and not changed.
 var schemas = [...]string{firstSchema, cronSchema}
 
 func (s *Store) migrate() error {
@@ -20,7 +20,7 @@ func (s *Store) migrate() error {
 				len(schemas))
 		}
 		if version == 0 {
-			// A folder with pods is not new: the database was lost.
+			// If the folder has pods, it is not new, and the database was lost.
 			if err := checkPods(s.Dir, nil); err != nil {
 				return err
 			}
@@ -34,9 +34,9 @@ func (s *Store) migrate() error {
 	})
 }
 
-// isOpen selects the pods that still need work: they have not finished, or are not accounted for,
-// or are being deleted. The number of other pods grows over the life of a job, so an
-// index leaves them out.
+// isOpen selects the pods that still need work, because they have not finished, are not accounted
+// for, or are being deleted. The number of other pods grows over the life of a job, so an index
+// leaves them out.
 const isOpen = "gone = 0 AND (tracked <> 0 OR deleted <> 0 OR phase NOT IN ('Succeeded', 'Failed'))"
 
 // Times are nanoseconds since 1970 in UTC; 0 means none.
@@ -80,7 +80,7 @@ CREATE TABLE events (
 CREATE INDEX events_of_job ON events (job);
 `
 
-// A job of a CronJob has the column cronjob set. Its name is the lock of its run:
+// The column cronjob is set for a job of a CronJob. The name of such a job is the lock of its run:
 // the UNIQUE constraint of jobs keeps the run from starting twice.
 const cronSchema = `
 CREATE TABLE cronjobs (

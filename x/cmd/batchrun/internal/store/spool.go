@@ -13,9 +13,10 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
 )
 
-// CheckDatabase refuses a state folder whose database is missing, empty or damaged although there is a
-// write-ahead log or a pod. SQLite would create a new database and delete the log. It must be called
-// before SQLite opens the files, since closing them here would release SQLite's locks.
+// CheckDatabase refuses a state folder whose database is missing, empty or damaged, if there is a
+// write-ahead log or a pod. SQLite would create a new database and delete the log. CheckDatabase
+// must be called before SQLite opens the files, because closing the files here would release
+// SQLite's locks.
 func CheckDatabase(dir string) error {
 	file := filepath.Join(dir, database)
 	var state string
@@ -42,11 +43,11 @@ func CheckDatabase(dir string) error {
 	return nil
 }
 
-// restore tells the user what to do.
+// restore is the advice for the user.
 const restore = "restore state.db as it was beside this state.db-wal, or both from one backup; " +
 	"or remove the folder if none of its pods is running"
 
-// magic begins every database of SQLite.
+// magic is how every database of SQLite begins.
 const magic = "SQLite format 3\x00"
 
 // readHeader reads the beginning of a database. It skips special files, which Check refuses.
@@ -68,15 +69,15 @@ func readHeader(path string) ([]byte, error) {
 	return header[:n], err
 }
 
-// CheckPods checks the folders of pods before anything runs. It refuses folders that
-// another user has created or could write to. It also refuses folders that the
-// database does not know: then the database was lost or replaced, and a run would
-// repeat the work of these pods.
+// CheckPods checks the folders of pods before anything runs. It refuses a folder that another user
+// has created or could write to. It also refuses a folder that the database does not know. Then the
+// database was lost or replaced, and a run would repeat the work of these pods.
 func (s *Store) CheckPods() error { return checkPods(s.Dir, s.podUIDs) }
 
-// checkPods checks the folders of pods. podUIDs returns the known pods; if it is nil, none is known. A
-// runner may add and remove pods at the same time: it adds a pod to the database before it writes the
-// spec, and removes the folder first. So the folders are listed before the database is read.
+// checkPods checks the folders of pods. podUIDs returns the known pods. If it is nil, no pod is
+// known. A runner may add and remove pods at the same time. It adds a pod to the database before it
+// writes the spec, and it removes the folder first. So the folders are listed before the database
+// is read.
 func checkPods(state string, podUIDs func() (map[job.UID]bool, error)) error {
 	dir := filepath.Join(state, "pods")
 	entries, err := os.ReadDir(dir)

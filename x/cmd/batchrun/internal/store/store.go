@@ -1,5 +1,5 @@
-// Package store keeps CronJobs, jobs and pods in an SQLite database, in the role of
-// an API server. Writes are on the disk when a method returns.
+// Package store keeps CronJobs, jobs and pods in an SQLite database. It has the role of an API
+// server. When a method returns, its writes are on the disk.
 package store
 
 import (
@@ -37,8 +37,8 @@ func Open(dir string) (*Store, error) {
 	if err := protect(dir); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	// One connection: SQLite has one writer, and waiting here is cheaper than in
-	// SQLite. WAL with synchronous=FULL is durable and needs one sync a commit.
+	// There is one connection: SQLite has one writer, and waiting here is cheaper than waiting in
+	// SQLite. WAL with synchronous=FULL is durable, and needs one sync for each commit.
 	s, err := connect(dir, dir,
 		"_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(ON)&_txlock=immediate")
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// connect opens the database in one folder as the database of another.
+// connect opens the database in the folder where, as the database of the state folder dir.
 func connect(where, dir, parameters string) (*Store, error) {
 	db, err := sql.Open("sqlite",
 		"file:"+escape(filepath.Join(where, database))+"?_pragma=busy_timeout(10000)&"+parameters)
@@ -75,16 +75,16 @@ func resolve(dir string) (string, error) {
 	return dir, nil
 }
 
-// protect creates the missing parts of a state folder, and refuses one that another
-// user has created or could write to: its jobs would run with the caller's rights.
-// It also removes other users' right to read it.
+// protect creates the missing parts of a state folder. It refuses a folder that another user has
+// created or could write to, because its jobs would run with the caller's rights. It also removes
+// other users' right to read the folder.
 func protect(dir string) error {
 	root, err := private.MakeRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	// SQLite creates its other files with the mode of the database.
+	// SQLite gives its other files the mode of the database.
 	file, err := root.OpenFile(database, os.O_RDWR|os.O_CREATE|os.O_EXCL, private.FileMode)
 	if err == nil {
 		err = file.Close()
@@ -97,8 +97,8 @@ func protect(dir string) error {
 		private.Restrict(root, private.DirMode, "pods"))
 }
 
-// database is the file of SQLite. Files with a suffix are beside it: the write-ahead log, which may
-// hold all of the data, its index, and a journal.
+// database is the file of SQLite. There are also files with a suffix: the write-ahead log, which
+// may hold all of the data, the index of the log, and a journal.
 const (
 	database      = "state.db"
 	walSuffix     = "-wal"
@@ -144,7 +144,7 @@ func (s *Store) Room() (err error) {
 	}
 	defer root.Close()
 	if err := root.Remove(roomFile); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // a runner that was killed may have left one
+		return err // a killed runner may have left the file
 	}
 	file, err := root.OpenFile(roomFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, private.FileMode)
 	if err != nil {
@@ -158,8 +158,8 @@ func (s *Store) Room() (err error) {
 	return nil
 }
 
-// Hurry lets writes wait for other processes for at most a second. It is for a caller that retries
-// itself.
+// Hurry limits how long a write waits for other processes to a second. It is for a caller that
+// retries by itself.
 func (s *Store) Hurry() error {
 	_, err := s.db.Exec("PRAGMA busy_timeout = 1000")
 	return err
@@ -179,5 +179,5 @@ func (s *Store) write(do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// ErrLocked is the error of Lock while another runner uses the state folder.
+// ErrLocked is the error of Lock if another runner uses the state folder.
 var ErrLocked = errors.New("another runner is using it")

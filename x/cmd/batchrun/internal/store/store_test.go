@@ -25,8 +25,8 @@ func open(t *testing.T) *Store {
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A folder of the first version, which had no CronJobs, still works; one of a
-// later version is refused.
+// A folder of the first version, which had no CronJobs, still works. A folder of a later version is
+// refused.
 func TestVersions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	must.OK(t, os.Mkdir(dir, 0o700))
@@ -75,7 +75,8 @@ func TestNameIsTheLock(t *testing.T) {
 	}
 }
 
-// Objects that are marked for removal get no more pods and jobs, and are removed once they are empty.
+// If objects are marked for removal, they get no more pods and jobs. Once they are empty, they are
+// removed.
 func TestDeleted(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
@@ -107,7 +108,7 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// The end of a round removes its triggers and stores its events, of which the latest are kept.
+// The end of a round removes its triggers and stores its events. Only the latest events are kept.
 func TestConcludeCronJob(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
@@ -135,8 +136,8 @@ func TestConcludeCronJob(t *testing.T) {
 	}
 }
 
-// A round forgets only the triggers that it has started: another process may have
-// asked for more meanwhile.
+// A round removes only the triggers that it has started, since another process may have requested
+// more meanwhile.
 func TestOtherTriggersStay(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
@@ -168,7 +169,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// An object whose first round has not ended has no memory. That is not a lost memory.
+// An object that has not ended its first round has no memory. Its memory does not count as lost.
 func TestNoMemoryIsNotLost(t *testing.T) {
 	s := open(t)
 	j, errJob := s.AddJob(Job{Namespace: "default", Name: "a", Created: now, Manifest: []byte("{}")})
