@@ -13,9 +13,9 @@ import (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(800) // the heap is small, and a run allocates much
+		debug.SetGCPercent(800) // the heap is small, and a simulation allocates much
 		if os.Getenv("GOMEMLIMIT") == "" {
-			debug.SetMemoryLimit(2 << 30) // above this, collect as often as necessary
+			debug.SetMemoryLimit(2 << 30) // with more memory, collect as often as necessary
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// TestMain makes this test program the command if it is called by the command's name, so that the
-// sweep below needs no other build.
+// TestMain runs the command instead of the tests if the test program is called by the command's
+// name. So the sweep below needs no other build.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "batchsim" {
 		main()
@@ -40,8 +40,8 @@ func output(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
-// buildRunner builds the runner of x/cmd/batchrun, with the race detector if this test has it, so that
-// most packages are already compiled.
+// buildRunner builds the runner of x/cmd/batchrun. If this test has the race detector, the runner
+// has it as well, so that most packages are already compiled.
 func buildRunner(t *testing.T, dir string) string {
 	runner := filepath.Join(dir, "batchrun")
 	args := []string{"build", "-C", filepath.Join("..", "batchrun"), "-o", runner}
@@ -56,7 +56,8 @@ func buildRunner(t *testing.T, dir string) string {
 	return runner
 }
 
-// killing writes a program that runs another, except that index 2 is killed the first time.
+// killing writes a program that runs another one. When it runs for index 2 the first time, it kills
+// itself instead.
 func killing(t *testing.T, dir, program string) string {
 	t.Helper()
 	script, killed := filepath.Join(dir, "killing.sh"), filepath.Join(dir, "killed")
@@ -65,7 +66,7 @@ func killing(t *testing.T, dir, program string) string {
 	return script
 }
 
-// runKilled runs a Job of four indexes, one of which is killed and retried.
+// runKilled runs a Job of four indexes. One of them is killed and retried.
 func runKilled(t *testing.T, dir, manifest string) {
 	t.Helper()
 	if out := output(t, dir, buildRunner(t, dir), "run", manifest, "--state", "state", "--backoff", "10ms"); !strings.Contains(out, "succeeded 4/4, failed 1") {
@@ -73,9 +74,9 @@ func runKilled(t *testing.T, dir, manifest string) {
 	}
 }
 
-// TestSweepAsIndexedJob runs the printed manifest of a sweep with the runner of x/cmd/batchrun:
-// each index makes its part, one of them is killed and retried, and the parts together are the file
-// of a sweep in one process.
+// TestSweepAsIndexedJob prints the manifest of a sweep, and runs it with the runner of
+// x/cmd/batchrun. Each index makes its part, and one of them is killed and retried. The parts
+// together are the same as the file of a sweep in one process.
 func TestSweepAsIndexedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another program")
@@ -107,7 +108,8 @@ func TestSweepAsIndexedJob(t *testing.T) {
 	}
 }
 
-// TestSearchAsIndexedJob does the same with the manifest of the search, which is not as deep here.
+// TestSearchAsIndexedJob does the same with the manifest of the search. Here, the search is less
+// deep.
 func TestSearchAsIndexedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds other programs")
@@ -115,7 +117,7 @@ func TestSearchAsIndexedJob(t *testing.T) {
 	dir := t.TempDir()
 	search := filepath.Join(dir, "explore")
 	output(t, filepath.Join("..", "..", "proof"), "go", "build", "-o", search, "./explore/run")
-	// the search writes to the folder of the test
+	// The search writes to the folder of the test.
 	manifest, _, _ := strings.Cut(testfile.Read(t, "../../proof/explore/run/search.yaml"), "        volumeMounts:")
 	for _, change := range [][2]string{
 		{"workingDir: /data", "workingDir: " + dir},

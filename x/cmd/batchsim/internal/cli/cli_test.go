@@ -31,7 +31,7 @@ func simulate(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// succeedOut runs the command, which must succeed, and returns its standard output alone.
+// succeedOut is like succeed, but returns the standard output alone.
 func succeedOut(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -41,7 +41,7 @@ func succeedOut(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// succeed runs the command, which must succeed.
+// succeed runs the command, which must not fail, and returns what it prints.
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := simulate(t, args...)
@@ -83,8 +83,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// checkTrace checks that a trace has at least a number of events. Jobs that overlap must be on
-// different lines, and so must pods of a node.
+// checkTrace checks that a trace has at least a number of events. If jobs overlap, they must be on
+// different lines. So must the pods of a node.
 func checkTrace(t *testing.T, file string, atLeast int) {
 	t.Helper()
 	var events []struct {
@@ -101,7 +101,7 @@ func checkTrace(t *testing.T, file string, atLeast int) {
 		if e.Cat == "run" || e.Ph != "X" {
 			continue
 		}
-		if e.Ts < free[line]-1 { // nothing is shorter than a microsecond
+		if e.Ts < free[line]-1 { // microseconds; an event may be rounded by one
 			t.Errorf("%s begins at %d on a line that is free at %d", e.Name, e.Ts, free[line])
 		}
 		free[line] = e.Ts + e.Dur
@@ -110,7 +110,7 @@ func checkTrace(t *testing.T, file string, atLeast int) {
 
 func TestRun_SameSeedSameText(t *testing.T) {
 	text := func(args ...string) string {
-		var out, errs bytes.Buffer // how fast it was is not in out
+		var out, errs bytes.Buffer // out has no text about how fast the run was
 		if status := Main(t.Context(), append([]string{"run", day}, args...), &out, &errs); status != 0 ||
 			!strings.Contains(errs.String(), " a second\n") {
 			t.Fatal(status, &errs)
@@ -136,7 +136,8 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, out)
 		}
 	}
-	// "knew" shows the state from which the round was planned, and not what it has written.
+	// After "knew", the output has the state from which the round was planned. After "wrote", it
+	// has what the round wrote.
 	out = succeed(t, "why", render, "render", "1ms")
 	if _, after, _ := strings.Cut(out, "knew:\n  status"); !strings.HasPrefix(after, " active=0") ||
 		!strings.Contains(after, "wrote:\n  status active=4") {
@@ -161,7 +162,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// sweepArgs returns the arguments for a grid of four points with two seeds.
+// sweepArgs returns the arguments of a sweep over a grid of four points with two seeds each.
 func sweepArgs(db string, more ...string) []string {
 	return append([]string{"sweep", render, "--grid", "jobs.parallelism=2|6", "--grid", "jobs.backoffLimitPerIndex=0|3",
 		"--seeds", "2", "--db", db, "--show", "makespan,pods failed"}, more...)
@@ -198,7 +199,7 @@ func TestSweep_SharesAreMerged(t *testing.T) {
 	}
 }
 
-// Spot nodes cost less and take longer, and the comparison says so.
+// Spot nodes cost less and take longer. The comparison reports both.
 func TestSpot(t *testing.T) {
 	out := succeed(t, "compare", "../../testdata/spot.yaml", "--seeds", "3",
 		"--variant", "spot:", "--variant", "on demand: nodes.0.price=0.10 nodes.0.preempted=0/h")
@@ -232,7 +233,7 @@ func TestSweep_RefusesTheFileOfAnother(t *testing.T) {
 	}
 }
 
-// A sweep draws its points once it is complete, even if it was already complete.
+// When a sweep is complete, its points are drawn, even if it was complete before the command.
 func TestSweep_Report(t *testing.T) {
 	dir := t.TempDir()
 	db := filepath.Join(dir, "x.sqlite")
@@ -281,7 +282,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// A value of a variant may have blanks.
+// A value in the settings of a variant may contain blanks.
 func TestSplitSettings(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                                 nil,

@@ -90,7 +90,7 @@ func compareCommand() *cobra.Command {
 // settingStart matches the beginning of a setting: its path and the sign after it.
 var settingStart = regexp.MustCompile(`(?:^|\s)[\w/-]+(?:\.[\w/-]+)*=`)
 
-// splitSettings splits the settings of a variant. A value ends before the next setting.
+// splitSettings splits the settings of a variant. A value reaches up to the next setting.
 func splitSettings(text string) (out []string) {
 	from := 0
 	for _, at := range settingStart.FindAllStringIndex(text, -1) {
@@ -151,7 +151,7 @@ func (b *bar) add() {
 
 func (b *bar) end() {
 	if b.bar != nil {
-		b.bar.Abort(false) // without effect if it is complete
+		b.bar.Abort(false) // has no effect if the bar is complete
 		b.progress.Wait()
 	}
 }

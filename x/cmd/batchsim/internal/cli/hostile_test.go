@@ -22,8 +22,8 @@ const (
   spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
 )
 
-// TestHostile: no form of output has characters that mislead a terminal, whatever names and messages
-// contain.
+// TestHostile: whatever names and messages contain, no form of output has characters that mislead a
+// terminal.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	file, cron := filepath.Join(dir, "hostile.csv"), filepath.Join(dir, "cron.yaml")
@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCommandLine: the command line is like those of the other commands.
+// TestCommandLine: the command line follows the same conventions as those of the other commands.
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args   []string

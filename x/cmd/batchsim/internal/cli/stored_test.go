@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stored outputs: explain each changed line")
 
-// TestStored compares the output of the commands, and the files for other programs, with stored ones.
+// TestStored compares the output of the commands, and the files that they write, with stored ones.
 func TestStored(t *testing.T) {
 	const hour, spot = "testdata/hour.yaml", "../../testdata/spot.yaml"
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func TestStored(t *testing.T) {
 				"nodes=[{count: 1}]"),
 			{"manifest", "day.yaml", "--shares", "3", "--grid", "nodes.0.count=2|4", "--claim", "data", "--image", "registry.example/batchsim", "--name", "nodes",
 				"--command", "/bin/batchsim", "--set", "jobs.parallelism=2", "--until", "8h", "--seed", "7", "--seeds", "5", "--db", "nodes.sqlite"}},
-		// The table of studies/README.md.
+		// This is the table of studies/README.md.
 		"gangs.txt": {{"compare", "../../studies/gangs/room.yaml", "--seeds", "5", "--variant", "one by one: options.gangs=false", "--variant", "gangs:",
 			"--variant", "minCount 6: jobs.scheduling.schedulingPolicy.gang.minCount=6", "--variant", "quota: options.gangs=false quota={pods: 12}"}},
 		"help.txt": {{"-h"}, {"run", "-h"}, {"compare", "-h"}, {"sweep", "-h"}, {"merge", "-h"}, {"manifest", "-h"}, {"why", "-h"}},

@@ -85,7 +85,7 @@ func (s *sweep) points() ([][]string, error) {
 	return points, nil
 }
 
-// definition returns a text with everything that the results depend on.
+// definition returns a text that contains everything on which the results depend.
 func (s *sweep) definition(files []string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "grid %q\nset %q\nseed %d, %d seeds\nuntil %v\n", s.axes, s.in.settings, s.in.seed, s.seeds,
@@ -137,7 +137,7 @@ func (s *sweep) run(c *cobra.Command, files []string) error {
 	return s.print(c, db)
 }
 
-// fill simulates the runs of the share whose results are not in the file.
+// fill simulates those runs of this share whose results are not in the file yet.
 func (s *sweep) fill(c *cobra.Command, db *store.Store, points [][]string, worlds []func(uint64) sim.World) error {
 	done, err := db.Done()
 	if err != nil {
@@ -305,7 +305,7 @@ func manifestCommand() *cobra.Command {
 
 type object = map[string]any
 
-// indexedJob returns the manifest of a Job that runs the sweep.
+// indexedJob returns the manifest of an Indexed Job that runs the sweep.
 func (s *sweep) indexedJob(name, image, command, claim string, files []string) object {
 	words := append([]string{command, "sweep"}, files...)
 	for _, axis := range s.axes {

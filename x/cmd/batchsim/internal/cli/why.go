@@ -38,7 +38,7 @@ func whyCommand() *cobra.Command {
 
 			w := s.World(in.seed)
 			if w.Until == 0 || w.Until > at {
-				w.Until = at + 1 // later events do not matter
+				w.Until = at + 1 // the simulation can stop, since later events do not matter
 			}
 			w.Summary = true
 
@@ -56,7 +56,7 @@ func whyCommand() *cobra.Command {
 	return c
 }
 
-// round keeps the last round of one object.
+// round watches a simulation, and keeps the last round of one object.
 type round struct {
 	name string
 	at   time.Duration
@@ -64,7 +64,7 @@ type round struct {
 	seen map[string]bool
 }
 
-// Job keeps the round if it is one of the job.
+// Job keeps the round if it is a round of the object.
 func (w *round) Job(r sim.JobRound) {
 	s, c := r.Snapshot, r.Conclusion
 	if s.Job.Name != w.name {
@@ -106,7 +106,7 @@ func (w *round) Job(r sim.JobRound) {
 	w.at, w.text = r.At, b.String()
 }
 
-// CronJob keeps the round if it is one of the CronJob.
+// CronJob keeps the round if it is a round of the object.
 func (w *round) CronJob(r sim.CronJobRound) {
 	s, c := r.Snapshot, r.Conclusion
 	if s.CronJob.Name != w.name {
@@ -122,7 +122,7 @@ func (w *round) CronJob(r sim.CronJobRound) {
 	w.at, w.text = r.At, b.String()
 }
 
-// notice keeps a few names, for the error if the requested name does not exist.
+// notice keeps a few names of objects. The error lists them if the requested name does not exist.
 func (w *round) notice(name string) {
 	if w.seen == nil {
 		w.seen = map[string]bool{}

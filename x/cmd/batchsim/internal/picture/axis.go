@@ -35,7 +35,7 @@ func (u unit) in(d time.Duration) float64 { return float64(d) / float64(u.of) }
 // label returns the label of an axis of time.
 func (u unit) label(what string) string { return fmt.Sprintf("%s (%s)", what, u.name) }
 
-// steps are usual distances of ticks, by the unit.
+// steps has, for each unit, the usual distances between ticks.
 var steps = map[string][]float64{
 	"s":   {1, 2, 5, 10, 15, 20, 30, 60, 120},
 	"min": {1, 2, 5, 10, 15, 20, 30, 60, 120},
@@ -51,7 +51,7 @@ type clockTicks struct {
 	start time.Time
 }
 
-// Ticks returns about eight marks: with the time of day, and at midnight with the date.
+// Ticks returns about eight marks. Their labels are times of day, and at midnight the date.
 func (t clockTicks) Ticks(low, high float64) (out []plot.Tick) {
 	day := t.start.Truncate(24 * time.Hour)
 	shift := t.unit.in(t.start.Sub(day)) // round times count from midnight
@@ -69,8 +69,8 @@ func (t clockTicks) Ticks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// timeAxis labels the axis of time: with times of day if there are CronJobs, and otherwise with times
-// since the start.
+// timeAxis labels the axis of time. If there are CronJobs, the labels are times of day, and
+// otherwise times since the start.
 func (p *Picture) timeAxis(r *sim.Result, u unit) {
 	if len(r.CronJobs) == 0 {
 		p.plot.X.Tick.Marker = timeTicks{u}
@@ -109,7 +109,7 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
-// numberTicks are ticks at round numbers. If whole is true, all of them are at whole numbers.
+// numberTicks are ticks at round numbers. If whole is true, they are only at whole numbers.
 type numberTicks struct{ whole bool }
 
 // Ticks returns about six marks with labels.
@@ -128,7 +128,7 @@ func (t numberTicks) Ticks(low, high float64) (out []plot.Tick) {
 func thousands(x float64) string {
 	switch a := math.Abs(x); {
 	case a < 1e-9:
-		return "0" // not -0
+		return "0" // instead of -0
 	case a >= 1e6:
 		return fmt.Sprintf("%gM", x/1e6)
 	case a >= 1e4:
@@ -140,7 +140,7 @@ func thousands(x float64) string {
 // logTicks are ticks at times on a logarithmic axis in seconds.
 type logTicks struct{}
 
-// Ticks returns marks at times that people know.
+// Ticks returns marks at familiar times.
 func (logTicks) Ticks(low, high float64) (out []plot.Tick) {
 	for _, t := range []struct {
 		at    float64
@@ -162,7 +162,7 @@ func (p *Picture) grid() {
 	p.plot.Add(g)
 }
 
-// flipped are ticks of an axis whose 0 is at the top.
+// flipped are the ticks of an axis that has 0 at the top.
 type flipped struct{ n int }
 
 // Ticks returns about six marks with labels.

@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// mostCrons and mostRuns are the numbers of CronJobs and runs up to which each is drawn.
+	// mostCrons and mostRuns are the maximum numbers of CronJobs and runs that are drawn one by
+	// one.
 	mostCrons = 24
 	mostRuns  = 1500
 )
 
-// Crons shows the runs of CronJobs against their schedule, and which were missed and why: each run, or
-// numbers over time if there are many.
+// Crons shows which runs of the CronJobs' schedules started, which were missed, and why. It draws
+// each run. If there are many, it draws numbers over time.
 func Crons(r *sim.Result) *Picture {
 	if len(r.Runs)+len(r.Missed) == 0 {
 		return nil
@@ -49,7 +50,7 @@ func reasons(r *sim.Result) (names []string, inkOf map[string]ink) {
 	return names, inkOf
 }
 
-// aboveBar is the distance of the marks of a row from its middle, towards the row above.
+// aboveBar is how far above the middle of a row its marks are.
 const aboveBar = 0.45
 
 // cronRows draws a row for each CronJob.
@@ -109,8 +110,8 @@ func cronRows(r *sim.Result) *Picture {
 	return p
 }
 
-// niceWidth rounds an interval up to one that divides the hour or the day, so that all intervals have
-// the same number of runs of a schedule.
+// niceWidth rounds up the width of an interval to one that divides the hour or the day. Then all
+// intervals have the same number of runs of a schedule.
 func niceWidth(d time.Duration) time.Duration {
 	for _, minutes := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720} {
 		if d <= minutes*time.Minute {
@@ -120,7 +121,7 @@ func niceWidth(d time.Duration) time.Duration {
 	return (d/(24*time.Hour) + 1) * 24 * time.Hour
 }
 
-// The kinds of runs: two kinds that start, then one for each reason why a run does not start.
+// The kinds of runs. Two kinds start. Then comes one kind for each reason why a run does not start.
 const (
 	onTime = iota
 	late
@@ -170,7 +171,8 @@ func cronCounts(r *sim.Result) *Picture {
 	return p
 }
 
-// countRuns counts the runs of each kind in intervals of their schedule.
+// countRuns counts the runs of each kind in each interval. A run belongs to the interval in which
+// it was due.
 func countRuns(r *sim.Result, reasons []string, width time.Duration) [][]float64 {
 	intervals := int(r.End/width) + 1
 	counts := make([][]float64, firstReason+len(reasons))
@@ -196,7 +198,7 @@ func countRuns(r *sim.Result, reasons []string, width time.Duration) [][]float64
 		for _, t := range m.Runs {
 			add(kind, t, 1)
 		}
-		if n := len(m.Runs); n > 0 { // earlier runs count as the oldest named one
+		if n := len(m.Runs); n > 0 { // earlier runs, which have no times, count at the time of the oldest
 			add(kind, m.Runs[n-1], m.Count-n)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// Samples collects the distributions of variants over all of their runs.
+// Samples collects the distributions of each variant over all of its runs.
 type Samples struct {
 	waiting, turnaround, delay []sim.Sketch
 }
@@ -28,7 +28,7 @@ func (s *Samples) Add(variant int, r *sim.Result) {
 	s.delay[variant].Merge(&r.RunDelay)
 }
 
-// Distribution shows, for each variant, the share of durations below each value.
+// Distribution shows, for each variant and each value, the share of durations below the value.
 func Distribution(name, title, what string, variants []string, sketches []sim.Sketch) *Picture {
 	p := newPicture(name, title, what, "share of all, in percent")
 	p.grid()
@@ -44,7 +44,7 @@ func Distribution(name, title, what string, variants []string, sketches []sim.Sk
 		some = true
 		low, high = min(low, points[0].X), max(high, points[len(points)-1].X)
 		var dashes []vg.Length
-		if i > 0 { // lines that coincide stay visible
+		if i > 0 { // dashes keep lines visible that coincide
 			dashes = []vg.Length{vg.Points(float64(2 + 3*i)), vg.Points(3)}
 		}
 		p.line(variants[i], points, series[i%len(series)], false, dashes...)
@@ -65,7 +65,7 @@ func Distribution(name, title, what string, variants []string, sketches []sim.Sk
 	return p
 }
 
-// cumulative returns a point for each percent, from 10 ms on.
+// cumulative returns a point for each percent. Durations below 10 ms count as 10 ms.
 func cumulative(s *sim.Sketch) (out plotter.XYs) {
 	if s.N == 0 {
 		return nil

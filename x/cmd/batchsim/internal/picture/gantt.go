@@ -13,10 +13,11 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// mostBars is the number of pods up to which each is drawn.
+// mostBars is the maximum number of pods that are drawn one by one.
 const mostBars = 400
 
-// Gantt shows when pods waited and ran: each pod, or the density if there are many.
+// Gantt shows when pods waited and ran. It draws each pod. If there are many, it draws their
+// density.
 func Gantt(r *sim.Result) *Picture {
 	if len(r.Pods) == 0 {
 		return nil
@@ -27,7 +28,7 @@ func Gantt(r *sim.Result) *Picture {
 	return ganttDensity(r)
 }
 
-// until returns when something was over, or the end of the picture if it was not over by then.
+// until returns when something ended. If it did not end, until returns the end of the picture.
 func until(end, at time.Duration) time.Duration {
 	if at == sim.None {
 		return end
@@ -43,8 +44,8 @@ func endOf(r *sim.Result) time.Duration {
 	return r.End
 }
 
-// ganttBars draws each pod, with the pods of a job below each other. Pods share a row if one ends
-// before the other is created.
+// ganttBars draws each pod. The pods of a job are below each other. Two pods share a row if one
+// ends before the other is created.
 func ganttBars(r *sim.Result) *Picture {
 	end := endOf(r)
 	u := unitFor(end)
@@ -95,7 +96,7 @@ func rowsOf(r *sim.Result, u unit, end time.Duration) (names []string, all []bar
 	return names, all
 }
 
-// podBars returns the bars of a pod: its waiting and its running time.
+// podBars returns the bars of a pod: one for its waiting time, and one for its running time.
 func podBars(pod *sim.PodRecord, u unit, over time.Duration, row int) []bar {
 	k := inkFailure
 	switch {
@@ -121,8 +122,8 @@ const (
 	densityRows    = 160
 )
 
-// ganttDensity draws how many pods ran, by time and by the order of their jobs. Failed pods
-// have another colour.
+// ganttDensity draws how many pods ran. Columns are times, and rows are jobs in their order. Failed
+// pods have another colour.
 func ganttDensity(r *sim.Result) *Picture {
 	end := endOf(r)
 	u := unitFor(end)
@@ -182,7 +183,7 @@ func numbered(jobs int) string {
 	return thousands(float64(jobs)) + " jobs"
 }
 
-// flipNumbers labels the first job at the top.
+// flipNumbers numbers the rows from the top, where the first job is.
 func (p *Picture) flipNumbers(n int) {
 	p.plot.Y.Tick.Marker = flipped{n}
 }
@@ -193,13 +194,13 @@ func mixed(good, bad, most float64) color.NRGBA {
 	if sum == 0 {
 		return color.NRGBA{}
 	}
-	share := min(1, 4*bad/sum) // a few failures must be seen
+	share := min(1, 4*bad/sum) // even a few failures must be visible
 	g, f := inkSuccess.light, inkFailure.light
 	blend := func(a, b uint8) uint8 { return uint8(float64(a)*(1-share) + float64(b)*share) }
 	return color.NRGBA{blend(g.R, f.R), blend(g.G, f.G), blend(g.B, f.B), uint8(90 + 165*sum/most)}
 }
 
-// cells hold the mean number of pods by row and time.
+// cells has the mean number of running pods of each row in each column of time.
 type cells struct {
 	rows  int
 	value []float64
@@ -207,7 +208,7 @@ type cells struct {
 
 func newCells(rows int) *cells { return &cells{rows, make([]float64, rows*densityColumns)} }
 
-// add adds a pod that ran in a row.
+// add adds a pod to a row. The pod ran between two times.
 func (c *cells) add(row int, from, to, end time.Duration) {
 	width := float64(end) / densityColumns
 	first, last := int(float64(from)/width), int(float64(to)/width)

@@ -63,7 +63,7 @@ func Load(r *sim.Result) *Picture {
 	return p
 }
 
-// curve counts how many spans include each point of time.
+// curve counts, for each point of time, how many spans include it.
 type curve struct {
 	end  time.Duration
 	diff []int
@@ -94,7 +94,7 @@ func (c *curve) points(u unit) plotter.XYs {
 	for i := range loadPoints + 1 {
 		sum += c.diff[i]
 		if n := len(out); n > 0 && out[n-1].Y == float64(sum) && i < loadPoints {
-			continue // the line keeps its value until the next point
+			continue // between two points, the line keeps its value
 		}
 		out = append(out, plotter.XY{X: u.in(c.end) * float64(i) / loadPoints, Y: float64(sum)})
 	}

@@ -38,7 +38,7 @@ func result(t *testing.T, jobs int, crons int) *sim.Result {
 	return r
 }
 
-// wellFormed checks a drawing and returns its words.
+// wellFormed checks a drawing, and returns the words in it.
 func wellFormed(t *testing.T, p *Picture) string {
 	t.Helper()
 	svg := p.SVG()
@@ -70,7 +70,7 @@ func wellFormed(t *testing.T, p *Picture) string {
 	return words.String()
 }
 
-// The pictures of ten pods and of tens of thousands are well-formed, small, and labelled.
+// Pictures of ten pods and of tens of thousands are well-formed, small, and labelled.
 func TestPictures(t *testing.T) {
 	for name, r := range map[string]*sim.Result{"one job": result(t, 1, 0), "many jobs": result(t, 500, 0), "CronJobs": result(t, 0, 5), "many CronJobs": result(t, 0, 40)} {
 		report, err := NewReport(r, "")
@@ -136,7 +136,7 @@ func TestGantt_Most(t *testing.T) {
 	}
 }
 
-// A span that ends when it begins can be drawn.
+// A result that ends when it begins can be drawn.
 func TestNoTime(t *testing.T) {
 	r := &sim.Result{Jobs: make([]sim.JobRecord, 1), Pods: make([]sim.PodRecord, 500)}
 	for _, p := range []*Picture{Gantt(r), Load(r)} {
@@ -144,7 +144,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// The cells of a dense picture hold the running time of all pods.
+// The cells of a dense picture add up to the running time of all pods.
 func TestGantt_Density(t *testing.T) {
 	c := newCells(3)
 	end := time.Hour
@@ -160,7 +160,7 @@ func TestGantt_Density(t *testing.T) {
 	}
 }
 
-// The colour of a cell shows the share of its pods that fail, and its depth how many run.
+// The colour of a cell shows which share of its pods fails. The depth shows how many pods run.
 func TestGantt_Colours(t *testing.T) {
 	success, failure := inkSuccess.light, inkFailure.light
 	for _, c := range []struct {
@@ -212,7 +212,7 @@ func TestRetries_UnknownJob(t *testing.T) {
 	}
 }
 
-// Without a name, the picture shows the job with the most failures.
+// If no name is given, the picture shows the job with the most failures.
 func TestRetries_Most(t *testing.T) {
 	r := &sim.Result{Jobs: []sim.JobRecord{{Name: "fine"}, {Name: "worst", Failed: 3}, {Name: "bad", Failed: 1}, {Name: "as bad", Failed: 3}}}
 	for first, want := range map[int]string{0: "Retries of worst", 1: "Retries of worst", 2: "Retries of as bad"} {
@@ -223,7 +223,7 @@ func TestRetries_Most(t *testing.T) {
 	}
 }
 
-// Every run is counted once, whatever became of it, in the interval of its schedule.
+// Every run is counted once, whatever its outcome, in the interval in which it was due.
 func TestCrons_CountsAllRuns(t *testing.T) {
 	h := time.Hour
 	r := &sim.Result{End: 3 * h, CronJobs: []string{"c"},
@@ -237,7 +237,7 @@ func TestCrons_CountsAllRuns(t *testing.T) {
 	}
 }
 
-// In an SVG, a plain colour comes before each variable, for viewers that do not support variables.
+// In an SVG, a plain colour comes before each variable. Some viewers do not support variables.
 func TestColoursWithoutVariables(t *testing.T) {
 	svg := string(Load(result(t, 10, 3)).SVG())
 	if strings.Count(svg, "var(--") < 10 {
@@ -262,14 +262,14 @@ func TestPNG(t *testing.T) {
 	if b := picture.Bounds(); b.Dx() != 1520 || b.Dy() != 680 {
 		t.Errorf("%v", b)
 	}
-	for y := range 680 { // the frame is all there, and beside it there is a margin
+	for y := range 680 { // the whole frame is drawn, with a margin beside it
 		if r, g, b, _ := picture.At(1516, y).RGBA(); r&g&b != 0xffff {
 			t.Fatalf("something is drawn at the right edge, in row %d", y)
 		}
 	}
 }
 
-// With CronJobs the axis has times of day, whatever the time of the start.
+// If there are CronJobs, the axis has times of day, whenever the simulation starts.
 func TestClockTicks(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 30, 0, 0, time.UTC)
 	var labels []string
@@ -282,7 +282,7 @@ func TestClockTicks(t *testing.T) {
 	}
 }
 
-// Round times divide the hour or the day, so that no tick and no interval drifts against the clock.
+// Round times divide the hour or the day. So ticks and intervals are at the same times each day.
 func TestRoundTimes(t *testing.T) {
 	for d := time.Second; d <= 24*time.Hour; d += 7 * time.Second {
 		if w := niceWidth(d); w < d || 24*time.Hour%w != 0 || d >= 2*time.Minute && w > 3*d {
@@ -303,7 +303,7 @@ func TestRoundTimes(t *testing.T) {
 	}
 }
 
-// Labels are short, and their times are usual ones.
+// Labels are short, and times in them have usual units.
 func TestLabels(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", -1e-12: "0", 0.1 + 0.2: "0.3", 9999: "9999", 10e3: "10k", 12500: "12.5k", 1e6: "1M", -2.5e6: "-2.5M"} {
 		if got := thousands(x); got != want {
@@ -338,7 +338,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Times in which the control plane is down are shaded, and the legend explains that.
+// If the control plane is down, that time is shaded, and the legend explains the shade.
 func TestOutages(t *testing.T) {
 	r := result(t, 10, 3)
 	if words := wellFormed(t, Load(r)); strings.Contains(words, "control plane down") {

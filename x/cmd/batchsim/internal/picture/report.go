@@ -93,7 +93,8 @@ func (r *Report) add(pictures ...*Picture) {
 	}
 }
 
-// Write writes report.html, which contains everything, and each picture as an SVG and a PNG file.
+// Write writes report.html, which contains everything. It also writes each picture as an SVG and a
+// PNG file.
 func (r *Report) Write(dir string) error {
 	for _, p := range r.Pictures {
 		if err := os.WriteFile(filepath.Join(dir, p.Name+".svg"), p.SVG(), 0o644); err != nil {
@@ -146,7 +147,7 @@ func (r *Report) HTML() ([]byte, error) {
 	}{Report: r}
 	for _, p := range r.Pictures {
 		svg := p.SVG()
-		svg = svg[bytes.Index(svg, []byte("<svg")):] // a page has no prolog inside
+		svg = svg[bytes.Index(svg, []byte("<svg")):] // inside a page, an SVG has no prolog
 		data.Drawings = append(data.Drawings, drawing{template.HTML(svg), p.Note})
 	}
 	var b bytes.Buffer

@@ -12,8 +12,8 @@ import (
 // mostRetries is the maximum number of pods of a job that are drawn.
 const mostRetries = 60
 
-// Retries shows the pods of one job, and the time between a failure and the next pod. The
-// name "" means the job with the most failures.
+// Retries shows the pods of one job, and the time between a failure and the next pod. If name is
+// "", it shows the job with the most failures.
 func Retries(r *sim.Result, name string) (*Picture, error) {
 	id := -1
 	for i := range r.Jobs {

@@ -58,10 +58,10 @@ func rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 	return p
 }
 
-// shades are spans of time in which something was down, drawn behind everything else.
+// shades are the spans of time in which something was down. They are drawn behind everything else.
 type shades []bar
 
-// Plot shades them over the whole height.
+// Plot shades the spans over the whole height.
 func (all shades) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
 	c.SetColor(inkShade.light)
@@ -96,14 +96,14 @@ func (t patch) Thumbnail(c *draw.Canvas) {
 	c.Fill(rectangle(c.Min.X, middle-vg.Points(3), c.Max.X, middle+vg.Points(3)))
 }
 
-// legend adds names of colours.
+// legend adds entries to the legend. The arguments are names, each followed by its ink.
 func (p *Picture) legend(entries ...any) {
 	for i := 0; i+1 < len(entries); i += 2 {
 		p.entries = append(p.entries, entry{entries[i].(string), patch{entries[i+1].(ink)}})
 	}
 }
 
-// line adds a line; steps hold each value until the next point.
+// line adds a line. If steps is true, the line keeps each value until the next point.
 func (p *Picture) line(name string, points plotter.XYs, k ink, steps bool, dashes ...vg.Length) {
 	if len(points) == 0 {
 		return
@@ -135,7 +135,7 @@ func (p *Picture) marks(name string, points plotter.XYs, k ink, shape draw.Glyph
 	}
 }
 
-// column is a count in an interval, drawn on top of other counts.
+// column is a count in an interval, stacked on other counts.
 type column struct {
 	from, to, bottom, top float64
 	ink                   ink
@@ -164,7 +164,8 @@ func (all columns) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, 0, ymax
 }
 
-// nameTicks are the names of rows. Rows beyond those that fit have none.
+// nameTicks are the names of rows. If there are too many names to fit, only every second, third or
+// later row has one.
 type nameTicks []string
 
 // Ticks returns a mark for each name.

@@ -25,8 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stored reports: look at the pictures that batchsim writes")
 
-// crons returns CronJobs whose runs start, start late, fail, last long, or are missed for several
-// reasons.
+// crons returns n CronJobs. Their runs start, start late, fail, last long, or are missed for
+// several reasons.
 func crons(n int) (all []sim.CronJob) {
 	kinds := []sim.CronJob{
 		{Name: "slow", Spec: cronjob.Spec{Schedule: "*/10 * * * *", ConcurrencyPolicy: cronjob.Forbid}, Job: sim.Job{Pod: sim.Pod{Duration: sim.Exponential(12 * time.Minute)}}},
@@ -61,8 +61,8 @@ func some(jobs ...sim.Job) iter.Seq2[sim.Job, error] {
 	}
 }
 
-// TestStored compares reports with stored ones, which have a line for each word and shape of a
-// picture, with its place and its colour.
+// TestStored compares reports with stored ones. A stored report has a line for each word and shape
+// of a picture, with its place and its colour.
 func TestStored(t *testing.T) {
 	outage := sim.ControlPlane{Outages: []sim.Outage{{Window: sim.Window{From: 65 * time.Minute, For: 40 * time.Minute}}}}
 	late, impatient := rendering("late", 20, 0.2), rendering("impatient", 9, 0)
@@ -90,14 +90,15 @@ func TestStored(t *testing.T) {
 		return NewComparison(c, samples)
 	}
 	for name, report := range map[string]*Report{
-		// Bars: jobs wait, retry and are not over in the end; a row for each CronJob.
+		// Bars: jobs wait, retry, and have not ended when the simulation ends. There is a row for
+		// each CronJob.
 		"open": played(sim.World{Until: 3 * time.Hour, Nodes: sim.Nodes(2, sim.Node{Pods: 3}), CronJobs: crons(3), ControlPlane: outage,
 			Jobs: some(rendering("render", 12, 0.2), late, impatient)}, "late"),
-		// Densities, since there are more pods; and one job with more retries than are drawn.
+		// Densities, since there are more pods. One job has more retries than are drawn.
 		"dense": played(sim.World{Nodes: sim.Nodes(6, sim.Node{Pods: 10}), Jobs: sim.Jobs(12, 1, sim.Every(7*time.Minute), rendering("render", 50, 0.3))}, ""),
-		// Everything has ended: the axis of time ends there.
+		// Everything has ended, and so the axis of time ends there.
 		"over": played(sim.World{Nodes: sim.Nodes(1, sim.Node{Pods: 2}), Jobs: sim.Jobs(2, 1, sim.Every(10*time.Second), sim.Job{Name: "job", Spec: sim.Spec(2, 2), Pod: sim.Pod{Duration: sim.Constant(20 * time.Second)}})}, ""),
-		// Columns, since there are many CronJobs; one outage lasts until the end.
+		// Columns, since there are many CronJobs. One outage lasts until the end.
 		"columns": played(sim.World{Until: 10 * time.Hour, CronJobs: crons(27), ControlPlane: sim.ControlPlane{
 			Outages: []sim.Outage{{Window: sim.Window{From: 3 * time.Hour, For: 3 * time.Hour}}, {Window: sim.Window{From: 9 * time.Hour, For: 9 * time.Hour}}}}}, ""),
 		"compared": compared(),
@@ -176,8 +177,8 @@ func rounded(text string) string {
 	})
 }
 
-// difference returns the first difference of two texts. Numbers may differ by a tenth, since processors
-// round differently.
+// difference returns the first difference between two texts. Numbers may differ by a tenth, since
+// processors round in different ways.
 func difference(got, want string) string {
 	a, b := number.FindAllString(got, -1), number.FindAllString(want, -1)
 	if n := len(a); number.ReplaceAllString(got, "0") == number.ReplaceAllString(want, "0") && n == len(b) {

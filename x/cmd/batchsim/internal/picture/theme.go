@@ -19,8 +19,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// ink is a colour by its meaning: its values on light and on dark backgrounds. People who do not
-// see red or green can tell the colours apart.
+// ink is a colour with a meaning. It has one value for light and one for dark backgrounds. People
+// who cannot see red or green can tell the inks apart.
 type ink struct {
 	name        string
 	light, dark color.NRGBA
@@ -153,7 +153,7 @@ func (p *Picture) legendLines(style draw.TextStyle, room vg.Length) (out []legen
 	return out
 }
 
-// SVG returns the drawing. Its colours follow the reader's settings, in a browser.
+// SVG returns the drawing. In a browser, its colours follow the reader's settings.
 func (p *Picture) SVG() []byte { return recolour(p.drawn(), p.Title) }
 
 // drawn returns the drawing with the colours for a light background.
@@ -163,12 +163,12 @@ func (p *Picture) drawn() []byte {
 	p.plot.Draw(draw.Crop(inner, 0, 0, 0, -p.drawHead(inner)))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer accepts everything
 	}
 	return fit(plain(b.Bytes()), p.plot.X.Label.TextStyle)
 }
 
-// PNG returns the drawing on white, for programs that show no SVG.
+// PNG returns the drawing on a white background, for programs that cannot show SVG.
 func (p *Picture) PNG() ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(color.White))
 	inner := draw.Crop(draw.New(canvas), vg.Points(6), -vg.Points(16), vg.Points(4), -vg.Points(6))
@@ -178,18 +178,18 @@ func (p *Picture) PNG() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// plain neutralises control characters, which can only come from the names of objects: they are not
-// allowed in XML, and programs that show a picture must not act on them.
+// plain neutralises control characters. They can only come from the names of objects. XML does not
+// allow them, and programs that show a picture must not act on them.
 func plain(svg []byte) []byte {
 	var b bytes.Buffer
-	_, _ = terminal.NewWriter(&b).Write(svg) // a buffer takes everything
+	_, _ = terminal.NewWriter(&b).Write(svg) // a buffer accepts everything
 	return b.Bytes()
 }
 
 var textTag = regexp.MustCompile(`(<text [^>]*font-size:([0-9.]+)px[^>]*)>([^<]+)</text>`)
 
-// fit gives each text the width for which it was drawn, so that texts do not overlap on a machine
-// without the font.
+// fit gives each text the width for which it was drawn. So texts do not overlap on a machine that
+// does not have the font.
 func fit(svg []byte, style draw.TextStyle) []byte {
 	return textTag.ReplaceAllFunc(svg, func(tag []byte) []byte {
 		parts := textTag.FindSubmatch(tag)
@@ -206,9 +206,10 @@ func fit(svg []byte, style draw.TextStyle) []byte {
 
 var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
 
-// recolour replaces the colours of a drawing by variables, and adds their values on either background.
+// recolour replaces the colours of a drawing by variables. It adds the values of the variables for
+// light and for dark backgrounds.
 func recolour(svg []byte, title string) []byte {
-	// The canvas declares PNG pictures as JPEG, and does not let them stretch to their area.
+	// The canvas declares PNG pictures as JPEG, and does not let them fill their area.
 	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`,
 		`preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)
 	text = strings.ReplaceAll(text, "font-family:Liberation Sans;",
@@ -216,7 +217,7 @@ func recolour(svg []byte, title string) []byte {
 	var light, dark strings.Builder
 	for _, k := range inks {
 		from := hex(k.light)
-		// The plain colour comes first, for viewers that do not support variables.
+		// The plain colour comes first, since some viewers do not support variables.
 		for _, property := range []string{"fill", "stroke"} {
 			text = strings.ReplaceAll(text, property+":"+from,
 				property+":"+strings.ToLower(from)+";"+property+":var(--"+k.name+")")

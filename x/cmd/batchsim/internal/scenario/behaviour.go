@@ -13,12 +13,13 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// Prefix begins the annotations that define how the pods of a manifest behave, as in
+// Prefix is the beginning of the annotations that define how the pods of a manifest behave, as in
 // batchsim.batchplan/duration.
 const Prefix = "batchsim.batchplan/"
 
-// Behaviour defines how the pods of some jobs behave. It has the names and values of the annotations,
-// and match, a pattern for the names of jobs and CronJobs.
+// Behaviour defines how the pods of some jobs behave. Its keys are match, a pattern for the names
+// of jobs and CronJobs, and the annotations without the prefix. They have the values of the
+// annotations.
 type Behaviour struct {
 	match  string
 	values []setting
@@ -58,11 +59,11 @@ func (b *Behaviour) shape(p *sim.Pod, name string) {
 		return
 	}
 	for _, s := range b.values {
-		_ = apply(p, s.key, s.value) // UnmarshalYAML has tried it
+		_ = apply(p, s.key, s.value) // UnmarshalYAML has checked the value
 	}
 }
 
-// keys lists the names of values, and how to read each.
+// keys has the name of each value, and a function that sets it.
 var keys = []struct {
 	name  string
 	apply func(p *sim.Pod, value string) error
@@ -136,8 +137,8 @@ func apply(p *sim.Pod, key, value string) error {
 	return fmt.Errorf("%s: %w", key, noSuch("value", key, names))
 }
 
-// failAfter sets when failing pods fail. 0 becomes a nanosecond, since the zero value means some
-// part of the duration for the simulation.
+// failAfter sets when failing pods fail. It sets a nanosecond for 0, because the zero value means a
+// part of the duration to the simulation.
 func failAfter(p *sim.Pod, d sim.Dist) {
 	if p.FailAfter = d; d.IsZero() {
 		p.FailAfter = sim.Constant(1)
@@ -147,7 +148,7 @@ func failAfter(p *sim.Pod, d sim.Dist) {
 // maxGrace is the longest grace period, in seconds.
 const maxGrace = math.MaxInt32
 
-// grace sets the grace period. 0 becomes -1, since 0 means the default for the simulation.
+// grace sets the grace period. It sets -1 for 0, because 0 means the default to the simulation.
 func grace(p *sim.Pod, d time.Duration) {
 	if p.Grace = d; d == 0 {
 		p.Grace = -1
@@ -187,7 +188,7 @@ func amount(to func(*sim.Pod, *Quantity)) func(*sim.Pod, string) error {
 	}
 }
 
-// windows reads times such as "1h+10m, 5h+10m": from when, and for how long.
+// windows reads a text such as "1h+10m, 5h+10m". Each part is the start of a window and its length.
 func windows(text string) (out []sim.Window, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		from, length, ok := strings.Cut(strings.TrimSpace(part), "+")

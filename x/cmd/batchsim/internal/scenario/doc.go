@@ -1,4 +1,4 @@
 // Package scenario reads the input of a simulation: manifests of Jobs and CronJobs, traces in the
-// Standard Workload Format and in CSV, stages of KWOK, and scenario files that join them and
-// describe nodes, control plane and pods. Each error names file and line.
+// Standard Workload Format and in CSV, stages of KWOK, and scenario files. A scenario file joins
+// the others, and describes nodes, control plane and pods. Each error names the file and the line.
 package scenario

@@ -21,8 +21,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/nearest"
 )
 
-// readScenario returns the document of a file if it is a scenario: a YAML file of one document
-// without apiVersion and kind. It leaves other files, and their errors, to the reader of manifests.
+// readScenario returns the document of a file if the file is a scenario: a YAML file of one
+// document without apiVersion and kind. The reader of manifests reads other files, and reports
+// their errors.
 func readScenario(file string) (*yaml.Node, error) {
 	if base := strings.ToLower(file); !strings.HasSuffix(base, ".yaml") && !strings.HasSuffix(base, ".yml") {
 		return nil, nil
@@ -65,8 +66,8 @@ func documents(file string, data []byte) (out []*yaml.Node, err error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// located writes the line of an error of the YAML package after the file. path is the path of the
-// value; it may be empty.
+// located puts the file and the line before the text of an error of the YAML package. path is the
+// path of the value, or "".
 func located(file, path string, err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
@@ -89,8 +90,8 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// decode reads a document into a struct. Unknown fields, and values that a field cannot have, are
-// errors.
+// decode reads a document into a struct. It refuses unknown fields, and values that a field cannot
+// have.
 func decode(file string, n *yaml.Node, into any) error {
 	if err := checkKnown(file, "", n, reflect.StructField{Type: reflect.TypeOf(into).Elem()}, "yaml"); err != nil {
 		return err
@@ -101,9 +102,9 @@ func decode(file string, n *yaml.Node, into any) error {
 	return nil
 }
 
-// checkKnown refuses keys that are not fields of the type. The fields have the names in their tags
-// of the given kind. For the tags of YAML, it also refuses values that the fields cannot have. path
-// is the path of the node.
+// checkKnown refuses keys that are not fields of the type. tag is the kind of struct tag that has
+// the names of the fields. If it is "yaml", checkKnown also refuses values that the fields cannot
+// have. path is the path of the node.
 func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag string) error {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -117,7 +118,7 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 		return nil
 	case pointer.Implements(reflect.TypeFor[yaml.Unmarshaler]()),
 		pointer.Implements(reflect.TypeFor[json.Unmarshaler]()):
-		// The type has a decoder of its own.
+		// The type has its own method to decode.
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		f.Type = t.Elem()
 		for i, item := range n.Content {
@@ -155,9 +156,10 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 	return nil
 }
 
-// checkLimit refuses a number outside of a limit. A limit is "LEAST MOST", optionally followed by
-// another number that is allowed, or "positive". It also refuses a fraction for an integer, which
-// the decoder would cut. Values of another type are left to the decoder.
+// checkLimit refuses a number outside of a limit. A limit is "positive", or "LEAST MOST",
+// optionally followed by another number that is allowed. checkLimit also refuses a fraction for an
+// integer, since the decoder would drop the fraction. Values of another type are left to the
+// decoder.
 func checkLimit(n *yaml.Node, t reflect.Type, limit string) error {
 	words := strings.Fields(limit)
 	var x float64
@@ -200,7 +202,7 @@ func bound(text string) float64 {
 	return x
 }
 
-// fieldsOf returns the fields of a struct, and of its embedded structs, by their names.
+// fieldsOf returns the fields of a struct by their names, including those of embedded structs.
 func fieldsOf(t reflect.Type, tag string) map[string]reflect.StructField {
 	fields := map[string]reflect.StructField{}
 	for f := range t.Fields() {
@@ -216,8 +218,8 @@ func fieldsOf(t reflect.Type, tag string) map[string]reflect.StructField {
 	return fields
 }
 
-// noSuch returns the error for a name that does not exist. It has the name that was probably meant, or
-// all names.
+// noSuch returns the error for a name that does not exist. It contains the name that was probably
+// meant, or else all names.
 func noSuch(kind, name string, names []string) error {
 	if near := nearest.Name(name, names); near != "" {
 		return fmt.Errorf("no such %s; did you mean %s?", kind, near)

@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// Each field has a value of its own, so that none can take another's place.
+// Each field has a value that no other field has, so that the test notices if two are mixed up.
 const everyField = `
 start: 2026-03-04T05:06:07Z
 until: 11h
@@ -130,9 +130,9 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A number that a field cannot have is refused, with the field and the value: a number below the
-// minimum or above the maximum, a fraction for a count, and a text. A new field needs a limit, or a
-// type with a limit.
+// Numbers that a field cannot have are refused, and the error has the field and the value. The test
+// tries a number below the minimum or above the maximum, a fraction for a count, and a text. A new
+// field needs a limit, or a type with a limit.
 func TestEveryNumber(t *testing.T) {
 	outside := map[reflect.Type][]string{
 		reflect.TypeFor[Duration](): {"-1s", "1000000h", "1e30h", "x"},
@@ -175,12 +175,12 @@ func TestEveryNumber(t *testing.T) {
 			case len(limit) > 0:
 				refused(path, "0")
 			case typ == reflect.TypeFor[Count]() && strings.HasPrefix(path, "nodes"):
-				// TestCount tests this: a world without nodes would have room for all pods.
+				// TestCount tests 0 nodes. A world without nodes would have room for all pods.
 			default:
 				accepted(path, cmpOr(zero, "0"))
 			}
 		case typ == reflect.TypeFor[yaml.Node](), typ == reflect.TypeFor[Behaviour](), typ == reflect.TypeFor[time.Time]():
-			// Fields of batch/v1 are checked by the types of the API, and TestEveryValue has the
+			// The types of the API check the fields of batch/v1, and TestEveryValue tests the
 			// values of a Behaviour.
 		case kind == reflect.Struct:
 			for f := range typ.Fields() {
@@ -220,7 +220,8 @@ func TestEveryNumber(t *testing.T) {
 	}
 }
 
-// Numbers without a meaning in their context, and sums that are too large, are refused.
+// A number that means nothing together with the other fields is refused. So is a sum that is too
+// large.
 func TestNumbersTogether(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never, %s}}}\n"
 	jobs := func(parallelism, completions int) string {
@@ -355,7 +356,7 @@ func TestEveryValue(t *testing.T) {
 	}
 }
 
-// A quorum is at most the number of pods that can run together, with all settings.
+// Whatever the settings are, a quorum is at most the number of pods that can run together.
 func TestQuorum(t *testing.T) {
 	manifest := func(kind, spec string) string {
 		return write(t, "job.yaml", "apiVersion: batch/v1\nkind: "+kind+"\nmetadata: {name: a, annotations: {"+Prefix+"quorum: '3'}}\nspec: "+spec)
@@ -392,7 +393,7 @@ func TestQuorum(t *testing.T) {
 	}
 }
 
-// A setting can change each place of a scenario, even one that is missing.
+// A setting can change each place of a scenario. A missing place is added.
 func TestSetPlaces(t *testing.T) {
 	file := write(t, "scenario.yaml", "nodes: [{count: 2}]\ndisruptions: [{node: 1}]\n")
 	for _, test := range []struct{ settings, want string }{
@@ -455,7 +456,8 @@ func TestBadPlaces(t *testing.T) {
 	}
 }
 
-// The scenario changes the spec of every CronJob; its file may begin with empty documents.
+// The scenario changes the spec of every CronJob. The file of a CronJob may begin with empty
+// documents.
 func TestCronJobs(t *testing.T) {
 	const cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: 5 * * * *, suspend: true, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}\n"
 	file := write(t, "cron.yaml", cron)
@@ -493,8 +495,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestJ44_Scenario: a job that asks for a gang is refused if the scenario does not set
-// options.gangs, or if the job also asks for something that is not simulated.
+// TestJ44_Scenario: if a job asks for a gang and the scenario does not set options.gangs, the job
+// is refused. It is also refused if it asks for something that is not simulated.
 func TestJ44_Scenario(t *testing.T) {
 	const gang = "schedulingPolicy: {gang: {}}"
 	manifest := func(kind, scheduling string) string {
@@ -537,7 +539,7 @@ func TestJ44_Scenario(t *testing.T) {
 	}
 }
 
-// A disruption is a share of the pods, or a rate at which each is evicted.
+// A disruption is a share of the pods, or the rate at which a single pod is evicted.
 func TestDisruption(t *testing.T) {
 	var share, rate sim.Pod
 	must.OK(t, apply(&share, "disruption", "25%"))
@@ -550,7 +552,7 @@ func TestDisruption(t *testing.T) {
 	}
 }
 
-// A value that is also the name of a field is not mistaken for the field.
+// If a value is also the name of a field, it is not mistaken for the field.
 func TestNameOfAField(t *testing.T) {
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pull}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
 	r := run(t, []string{write(t, "scenario.yaml", "pods: [{match: pull, pull: 1s}]\n"), write(t, "job.yaml", job)},
@@ -560,7 +562,7 @@ func TestNameOfAField(t *testing.T) {
 	}
 }
 
-// A stage without a delay is used. A stage to a phase that the simulation does not have is ignored.
+// A stage without a delay is used. A stage with a phase that is not simulated is ignored.
 func TestStageShapes(t *testing.T) {
 	stage := func(delay, phase string) string {
 		return "---\nkind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {" + delay + "}, next: {statusTemplate: \"phase: " + phase + "\"}}\n"

@@ -19,13 +19,13 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// loaded has the contents of the files of a scenario.
+// loaded is what the files of a scenario contain.
 type loaded struct {
 	cronJobs []sim.CronJob
-	// streams return the jobs for a seed.
+	// streams has functions that return the jobs for a seed.
 	streams []func(seed uint64) iter.Seq2[sim.Job, error]
 	stages  []stage
-	// jobs and cronSpec are changes of specs, as JSON.
+	// jobs and cronSpec are the changes that the scenario makes to specs, as JSON.
 	jobs, cronSpec json.RawMessage
 }
 
@@ -59,8 +59,8 @@ func (s *Scenario) load() (err error) {
 	return nil
 }
 
-// specJSON returns fields of a spec as JSON, nil if there are none. It refuses fields that the API
-// does not have, and values that they cannot have.
+// specJSON returns the fields of a spec as JSON, or nil if there are none. It refuses fields that
+// the API does not have, and values that a field cannot have.
 func specJSON[Spec any](file, path string, n *yaml.Node, api reflect.Type) (json.RawMessage, error) {
 	if n.Kind == 0 {
 		return nil, nil
@@ -136,7 +136,7 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 	return nil
 }
 
-// finish applies to a job the settings of the scenario for all jobs.
+// finish applies the settings that a scenario has for all jobs to one job.
 func (s *Scenario) finish(j *sim.Job, name string) error {
 	if s.loaded.jobs != nil {
 		if err := json.Unmarshal(s.loaded.jobs, &j.Spec); err != nil {
@@ -173,7 +173,7 @@ func (s *Scenario) finish(j *sim.Job, name string) error {
 	return nil
 }
 
-// checkQuorum refuses a quorum that the pods of a job never meet. No scenario edits a job later.
+// checkQuorum refuses a quorum that the pods of a job never reach. No scenario edits a job later.
 func checkQuorum(quorum int32, spec job.Spec) error {
 	job.Default(&spec)
 	most, field := *spec.Parallelism, "parallelism"
@@ -186,8 +186,8 @@ func checkQuorum(quorum int32, spec job.Spec) error {
 	return nil
 }
 
-// unsimulated returns which part of a scheduling the simulation cannot follow, and why. It returns
-// "" if there is no such part.
+// unsimulated returns the part of a scheduling that the simulation does not support, and why. It
+// returns "" if there is no such part.
 func (s *Scenario) unsimulated(scheduling *jobgroup.Scheduling) string {
 	gangs := s.Options.Gangs
 	switch {
@@ -209,7 +209,7 @@ func asksForGang(s *jobgroup.Scheduling) bool {
 	return s != nil && s.SchedulingPolicy != nil && s.SchedulingPolicy.Gang != nil
 }
 
-// loadManifest reads jobs and CronJobs, and makes the number of copies that the source has.
+// loadManifest reads jobs and CronJobs. It makes as many copies as the source requests.
 func (s *Scenario) loadManifest(place int, src *Source) error {
 	objects, err := ReadManifest(s.path(src.Manifest))
 	if err != nil {

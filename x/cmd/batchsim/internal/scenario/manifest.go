@@ -61,7 +61,7 @@ func ReadManifest(file string) (all Objects, err error) {
 	return all, err
 }
 
-// plain makes times strings, so that YAML does not convert them.
+// plain turns times into strings, so that YAML does not convert them.
 func plain(n *yaml.Node) {
 	if n.Tag == "!!timestamp" {
 		n.Tag = "!!str"
@@ -115,16 +115,17 @@ func readCronJob(o *manifest.Object) (sim.CronJob, error) {
 	return c, err
 }
 
-// defaultDuration is how long a pod runs if its manifest does not define that.
+// defaultDuration is how long a pod runs if its manifest does not say so.
 const defaultDuration = time.Minute
 
-// annotated are the annotations of the metadata at a path.
+// annotated has the annotations of the metadata at a path.
 type annotated struct {
 	path        string
 	annotations map[string]string
 }
 
-// readPod returns how the pods of the spec at a path behave. Later annotations win.
+// readPod returns how the pods of the spec at a path behave. If annotations repeat, the last ones
+// count.
 func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annotated) (sim.Pod, error) {
 	p := sim.Pod{Duration: sim.Constant(defaultDuration)}
 	if s := spec.TerminationGracePeriodSeconds; s != nil {
@@ -156,8 +157,8 @@ func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annot
 	return p, nil
 }
 
-// requests returns the sum of the requests of the containers, or the largest request of an init
-// container if that is larger: init containers run before the others, one after the other.
+// requests returns the sum of the requests of the containers. If an init container requests more,
+// it returns that request, because init containers run one by one before the others.
 func requests(spec *corev1.PodSpec) (sum sim.Resources, err error) {
 	for i := range spec.Containers {
 		c := &spec.Containers[i]
@@ -189,7 +190,7 @@ func requested(c *corev1.Container) (r sim.Resources, within bool) {
 	return r, true
 }
 
-// tooMuch returns the error for the container with which the requests exceed the bounds.
+// tooMuch returns the error for a container whose requests make the sum exceed the bounds.
 func tooMuch(c *corev1.Container) error {
 	r := c.Resources.Requests
 	return fmt.Errorf("container %s: requests: cpu %v, memory %v: must be from 0 to 1P in all", c.Name, r.Cpu(),

@@ -19,9 +19,10 @@ import (
 
 // Scenario is a scenario file. Times count from the start.
 //
-// The tag limit has the minimum and the maximum of a number, and optionally another number that is
-// allowed; or it is "positive". If the zero value of a number means a default, "never" or "no
-// limit", the number cannot be set to 0: a grid over 0, 1 and 2 would simulate something else at 0.
+// The tag limit is "positive", or the minimum and the maximum of a number, optionally followed by
+// another number that is allowed. If the zero value of a number means a default, "never" or "no
+// limit", the number cannot be set to 0. Otherwise a grid over 0, 1 and 2 would simulate something
+// else at 0.
 type Scenario struct {
 	Start        time.Time    `yaml:"start"`
 	Until        Duration     `yaml:"until" limit:"positive"`
@@ -33,9 +34,9 @@ type Scenario struct {
 	Load         []Source     `yaml:"load"`
 	// Stages are files with stages of KWOK.
 	Stages []string `yaml:"stages"`
-	// Pods define how pods behave, by the names of their jobs; a later entry wins.
+	// Pods define how pods behave. They apply by the names of jobs, and the last entry counts.
 	Pods []Behaviour `yaml:"pods"`
-	// Jobs and CronJobs change the spec of every job and CronJob: fields of batch/v1.
+	// Jobs and CronJobs have fields of batch/v1 that change the spec of every job and CronJob.
 	Jobs     yaml.Node `yaml:"jobs"`
 	CronJobs yaml.Node `yaml:"cronJobs"`
 	Options  Options   `yaml:"options"`
@@ -55,8 +56,8 @@ type Nodes struct {
 	Name string `yaml:"name"`
 	// Price is the cost of an hour of a node.
 	Price float64 `yaml:"price" limit:"0 1000000000"`
-	// Lost and Preempted are the rates at which each node is lost or preempted. Away is how long it is
-	// then gone.
+	// Lost and Preempted are the rates at which a node is lost or preempted. Away is for how long
+	// it is then gone.
 	Lost      Rate `yaml:"lost"`
 	Preempted Rate `yaml:"preempted"`
 	Away      Dist `yaml:"away" limit:"positive"`
@@ -78,7 +79,7 @@ type ControlPlane struct {
 	PodGC      int        `yaml:"podGC" limit:"1 1000000000 -1"`
 }
 
-// Outage is sim.Outage. Of is "controllers" or "apiServer".
+// Outage is sim.Outage. Of, "controllers" or "apiServer", is what is down.
 type Outage struct {
 	From Duration `yaml:"from"`
 	For  Duration `yaml:"for"`
@@ -109,14 +110,15 @@ type Source struct {
 	// which they arrive.
 	Count    Count    `yaml:"count"`
 	Arrivals Arrivals `yaml:"arrivals"`
-	// Limit is the maximum number of jobs of a trace; all by default.
+	// Limit is the maximum number of jobs that are read from a trace. By default all are read.
 	Limit int `yaml:"limit" limit:"1 1000000000"`
-	// MaxPods is the maximum number of pods that a job of a trace runs concurrently; all by default.
+	// MaxPods is the maximum number of pods that a job of a trace runs at the same time. By default
+	// it runs all of them.
 	MaxPods int32 `yaml:"maxPods" limit:"1 1000000"`
 }
 
-// Arrivals are times at which jobs arrive: one in each interval, with random distances, or
-// independently of each other at a rate that varies over the day.
+// Arrivals are the times at which jobs arrive: one job in each interval, jobs at random distances,
+// or jobs that arrive independently of each other, at a rate that varies over the day.
 type Arrivals struct {
 	From    Duration `yaml:"from"`
 	Every   Duration `yaml:"every"`
@@ -128,7 +130,8 @@ type Arrivals struct {
 
 // Options are the options of the planners.
 type Options struct {
-	// Kubernetes decides as the controllers of [release.Newest] do, quirks included.
+	// Kubernetes makes the planners decide as the controllers of [release.Newest] do, quirks
+	// included.
 	Kubernetes bool `yaml:"kubernetes"`
 	Backoff    struct {
 		Base   Duration `yaml:"base" limit:"positive"`
@@ -138,8 +141,8 @@ type Options struct {
 	PendingTimeout       Duration `yaml:"pendingTimeout" limit:"positive"`
 	TerminatingTimeout   Duration `yaml:"terminatingTimeout" limit:"positive"`
 	SuccessBeatsDeadline bool     `yaml:"successBeatsDeadline"`
-	// Gangs is whether jobs that ask for a gang start whole or not at all. It must be set if there are
-	// such jobs: no release of Kubernetes has gangs by default.
+	// Gangs is whether a job that asks for a gang starts whole or not at all. It must be set if
+	// there is such a job, because no release of Kubernetes has gangs by default.
 	Gangs              *bool `yaml:"gangs"`
 	MaxIgnoredFailures int32 `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
 	// CatchUp is "Latest", "None" or "All".
@@ -153,8 +156,8 @@ type Options struct {
 	Jitter          Duration `yaml:"jitter"`
 }
 
-// Load reads files: scenarios, manifests, traces and stages, by their names and contents. At
-// most one of them may be a scenario. The settings apply to it, or to an empty one.
+// Load reads files. Their names and contents show whether they are scenarios, manifests, traces or
+// stages. At most one of them may be a scenario. The settings apply to it, or else to an empty one.
 func Load(files []string, settings []Setting) (*Scenario, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1}
 	name := ""
@@ -188,7 +191,7 @@ func Load(files []string, settings []Setting) (*Scenario, error) {
 	return s, s.load()
 }
 
-// add adds a file by its kind.
+// add adds a file in the way of its kind.
 func (s *Scenario) add(file string) {
 	file, _ = filepath.Abs(file)
 	switch base := strings.TrimSuffix(strings.ToLower(file), ".gz"); {
@@ -209,7 +212,7 @@ func (s *Scenario) path(file string) string {
 	return filepath.Join(filepath.Dir(s.file), file)
 }
 
-// World makes the world of a seed. It may be called by several goroutines.
+// World makes the world of a seed. Several goroutines may call it.
 func (s *Scenario) World(seed uint64) sim.World {
 	w := sim.World{
 		Seed: seed, Start: s.Start, Until: time.Duration(s.Until), MaxEvents: s.MaxEvents,
@@ -305,15 +308,15 @@ func (o *Options) cronOptions() cronjob.Options {
 	if o.Kubernetes {
 		out = cronjob.Kubernetes(release.Newest())
 	}
-	_ = out.CatchUp.UnmarshalText([]byte(o.CatchUp)) // check has refused other words
+	_ = out.CatchUp.UnmarshalText([]byte(o.CatchUp)) // check has refused other texts
 	out.CatchUpWindow, out.CatchUpLimit = time.Duration(o.CatchUpWindow), o.CatchUpLimit
 	out.SkipOnResume, out.SkipHeld, out.MaxActive = o.SkipOnResume, o.SkipHeld, o.MaxActive
 	out.ReplaceWhenGone, out.Jitter = o.ReplaceWhenGone, time.Duration(o.Jitter)
 	return out
 }
 
-// check refuses words that are not among the choices, too few or too many nodes, and a burst without a
-// limit. A world without nodes has room for all pods.
+// check refuses words that are not among the choices, too few or too many nodes, and a burst
+// without QPS. A world without nodes has room for all pods.
 func (s *Scenario) check() error {
 	refuse := func(path, value, choices string) error {
 		return fmt.Errorf("%s: %s: %q: expected %s", s.file, path, value, choices)

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// run plays files with settings.
+// run simulates files with settings.
 func run(t *testing.T, files []string, settings ...string) *sim.Result {
 	t.Helper()
 	s, err := load(files, settings...)
@@ -215,8 +215,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// Manifests as people write them run, or are refused with the place of the error: our own, and some of
-// the documentation of Kubernetes if that folder exists.
+// Manifests as people write them are simulated, or refused with the place of the error. They are
+// our own, and some of the documentation of Kubernetes if that folder exists.
 func TestManifests(t *testing.T) {
 	wrong := map[string]string{
 		"testdata/manifests/old_version.yaml": `:1: apiVersion: "batch/v1beta1" of CronJob hello is not supported`, "testdata/manifests/tab.yaml": ":7:1: indented with a tab",

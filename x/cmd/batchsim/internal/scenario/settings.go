@@ -8,11 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Setting changes a value of a scenario before it is read. The path of a field has numbers for the
-// places in lists, such as nodes.0.count.
+// Setting changes a value of a scenario before the scenario is read. In the path of a field,
+// numbers are places in lists, such as nodes.0.count.
 type Setting struct{ Path, Value string }
 
-// ParseSetting reads PATH=VALUE; the value is YAML.
+// ParseSetting reads PATH=VALUE. The value is YAML.
 func ParseSetting(text string) (Setting, error) {
 	path, value, ok := strings.Cut(text, "=")
 	if !ok || path == "" {
@@ -21,10 +21,10 @@ func ParseSetting(text string) (Setting, error) {
 	return Setting{strings.TrimSpace(path), value}, nil
 }
 
-// set changes a value of the tree.
+// set changes a value in the tree of a document.
 func set(n *yaml.Node, s Setting) error {
 	var value yaml.Node
-	// A schedule may begin with a sign that YAML would not accept as text.
+	// A schedule may begin with a character that cannot begin a text in YAML.
 	if strings.HasPrefix(s.Value, "*") || strings.HasPrefix(s.Value, "@") {
 		value.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: s.Value}}
 	} else if err := yaml.Unmarshal([]byte(s.Value), &value); err != nil {
@@ -54,7 +54,7 @@ func set(n *yaml.Node, s Setting) error {
 
 func isNumber(text string) bool { return len(text) > 0 && strings.Trim(text, "0123456789") == "" }
 
-// descend returns a part of a map or a list, and adds it if it is missing.
+// descend returns a part of a map or a list. If the part is missing, descend adds it.
 func descend(n *yaml.Node, part string, list bool) (*yaml.Node, error) {
 	fresh := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line}
 	if list {

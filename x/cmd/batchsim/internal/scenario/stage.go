@@ -14,14 +14,15 @@ import (
 )
 
 // stage is a Stage of KWOK for pods: what happens to a pod after a delay. It supports stages that
-// lead to the phase Running, Succeeded or Failed, or delete the pod; a delay between
-// durationMilliseconds and, if it is larger, jitterDurationMilliseconds; and the weights with
-// which a pod succeeds or fails. It ignores selectors, and everything but the phase in templates.
+// lead to the phase Running, Succeeded or Failed, and stages that delete the pod. The delay is
+// between durationMilliseconds and jitterDurationMilliseconds if the latter is larger. Stages that
+// end a pod have weights. Selectors are ignored, and so is everything in templates except the
+// phase.
 type stage struct {
 	what   string // Running, Succeeded, Failed or delete
 	delay  sim.Dist
 	weight int
-	others []*stage // those with the same beginning
+	others []*stage // all stages that end a pod, this one included
 }
 
 type stageObject struct {
@@ -51,7 +52,7 @@ type stageObject struct {
 
 var stagePhase = regexp.MustCompile(`(?m)^\s*"?phase"?: "?(\w+)"?`)
 
-// readStages reads the stages of pods in a file. It ignores other kinds.
+// readStages reads the stages of pods in a file. It ignores the stages of other objects.
 func readStages(file string) (out []stage, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -119,7 +120,7 @@ func (o *stageObject) stage() (stage, error) {
 	return s, nil
 }
 
-// weigh tells each stage that ends a pod which other stages end a pod: a pod chooses between them.
+// weigh sets others of each stage that ends a pod. A pod chooses between these stages.
 func weigh(all []stage) []stage {
 	var ends []*stage
 	for i := range all {
@@ -133,7 +134,7 @@ func weigh(all []stage) []stage {
 	return all
 }
 
-// shape applies the behaviour of the stage to a pod.
+// shape makes a pod behave as the stage says.
 func (s *stage) shape(p *sim.Pod) {
 	switch s.what {
 	case "Running":
@@ -148,7 +149,7 @@ func (s *stage) shape(p *sim.Pod) {
 	}
 }
 
-// share returns the probability of the stage among the stages that end a pod.
+// share returns the probability with which a pod chooses this stage to end.
 func (s *stage) share() float64 {
 	sum := 0
 	for _, o := range s.others {

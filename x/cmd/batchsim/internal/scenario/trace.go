@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// trace reads the jobs of a trace one by one, so that a trace may have any length.
+// trace reads the jobs of a trace one by one. So a trace may have any length.
 func (s *Scenario) trace(src *Source) iter.Seq2[sim.Job, error] {
 	return func(yield func(sim.Job, error) bool) {
 		file, read := s.path(src.SWF), readSWF
@@ -71,7 +71,7 @@ func open(file string) (io.ReadCloser, error) {
 type record struct {
 	name             string
 	submit, duration time.Duration
-	// pods is the number of pods that must succeed, and parallel how many run at a time.
+	// pods is how many pods must succeed, and parallel is how many of them run at the same time.
 	pods, parallel int32
 	backoffLimit   int32
 	cpu, memory    int64
@@ -100,14 +100,14 @@ func (r *record) job(most int32) sim.Job {
 // maxTracePods is the maximum number of pods of a job of a trace.
 const maxTracePods = 10_000_000
 
-// The numbers, from 0, of the fields that are read in a line of the Standard Workload Format.
+// The places of the fields that are read in a line of the Standard Workload Format, counted from 0.
 const (
 	swfNumber, swfSubmit, swfRunTime, swfProcessors = 0, 1, 3, 4
 	swfRequested, swfStatus, swfFields              = 7, 10, 18
 )
 
-// readSWF reads a trace of the Parallel Workloads Archive. A job has a pod for each processor. All
-// pods run for the job's run time, and a failed job fails with its first pod.
+// readSWF reads a trace of the Parallel Workloads Archive. A job has one pod for each processor.
+// All pods run as long as the job ran. If the job failed, it fails with its first pod.
 func readSWF(file string, in io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		lines := bufio.NewScanner(in)
@@ -215,7 +215,7 @@ func quantity(to *int64, text string, in func(*Quantity) int64) error {
 	return amount(func(_ *sim.Pod, q *Quantity) { *to = in(q) })(&p, text)
 }
 
-// readCSV reads a trace with a line of column names.
+// readCSV reads a trace whose first line has the names of the columns.
 func readCSV(file string, in io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		lines := csv.NewReader(in)
@@ -283,7 +283,7 @@ func readCSV(file string, in io.Reader) iter.Seq2[record, error] {
 	}
 }
 
-// csvError writes the line of an error after the file.
+// csvError puts the file and the line before the text of an error.
 func csvError(file string, err error) error {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {

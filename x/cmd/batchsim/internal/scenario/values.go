@@ -11,12 +11,12 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// The largest durations, counts, rates and amounts. The simulation would cut larger ones, or would not
-// end.
+// The largest durations, counts, rates and amounts. With larger ones, the simulation would cut them
+// off, or would not end.
 const (
 	maxDuration = 100 * 365 * 24 * time.Hour
 	maxCount    = 1_000_000
-	maxRate     = 3600                  // per hour: once a second
+	maxRate     = 3600                  // per hour, which is once a second
 	maxQuantity = 1_000_000_000_000_000 // 1P; thousandths of it still fit
 )
 

@@ -13,13 +13,13 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// Store is one file with results. It may be used by many goroutines.
+// Store is one file with results. Many goroutines may use it.
 type Store struct {
 	db   *sql.DB
 	file string
 }
 
-// Key is one run of a sweep: the number of a point of the grid, and a seed.
+// Key is one run of a sweep: the number of a point of the grid, and the seed.
 type Key struct {
 	Point int
 	Seed  uint64
@@ -33,8 +33,9 @@ create table if not exists results (point integer not null, seed integer not nul
 	metric text not null, unit text not null, value real not null, primary key (point, seed, metric)) without rowid;
 `
 
-// Open opens or creates the file of a sweep with a number of runs. The definition is a text with
-// everything that the results depend on. Open refuses a file with another definition.
+// Open opens or creates the file of a sweep that has a number of runs. The definition is a text
+// that contains everything on which the results depend. Open refuses a file with another
+// definition.
 func Open(file, definition string, runs int) (*Store, error) {
 	db, err := sql.Open("sqlite",
 		"file:"+file+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
@@ -66,8 +67,8 @@ func (s *Store) begin(definition string, runs int) error {
 	return nil
 }
 
-// Close closes the file. If it has all runs, it is rewritten first, so that its bytes do not depend on
-// the order in which the runs were added.
+// Close closes the file. If the file has all runs, Close rewrites it first, so that its bytes do
+// not depend on the order in which the runs were added.
 func (s *Store) Close() error {
 	missing, err := s.Missing()
 	if err != nil || missing > 0 {
@@ -110,7 +111,7 @@ func (s *Store) Add(ctx context.Context, k Key, settings string, metrics []sim.M
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // without effect after Commit
+	defer tx.Rollback() // has no effect after Commit
 	if _, err := tx.Exec(`insert or ignore into points values (?, ?)`, k.Point, settings); err != nil {
 		return err
 	}
@@ -168,8 +169,8 @@ func (s *Store) Missing() (int, error) {
 	return runs - len(done), err
 }
 
-// Merge joins the results of parts of one sweep into a file. It returns how many runs are still
-// missing.
+// Merge joins the results of parts of one sweep into a file. It returns how many runs still have no
+// results.
 func Merge(file string, parts []string) (missing int, err error) {
 	for _, part := range parts {
 		if _, err := os.Stat(part); err != nil {

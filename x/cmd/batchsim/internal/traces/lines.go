@@ -1,4 +1,4 @@
-// Package traces writes what happened in a simulation in formats that other programs read.
+// Package traces writes what happened in a simulation, in formats that other programs read.
 package traces
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// slice is an event of the trace format of Chrome, which Perfetto reads too. Times are in
+// slice is an event of the trace format of Chrome, which Perfetto also reads. Times are in
 // microseconds.
 type slice struct {
 	Name     string         `json:"name"`
@@ -30,8 +30,8 @@ const (
 	ofCronJobs
 )
 
-// WritePerfetto writes the jobs, the pods by node and the runs of CronJobs as a trace. Pods that
-// run on a node at the same time are on different lines.
+// WritePerfetto writes a trace with the jobs, the pods by node, and the runs of CronJobs. If pods
+// run on a node at the same time, they are on different lines.
 func WritePerfetto(out io.Writer, r *sim.Result) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	w := &traceWriter{out: b, encoder: json.NewEncoder(b)}
@@ -71,7 +71,7 @@ func (w *traceWriter) name(process int, name string) {
 	w.write(slice{Name: "process_name", Phase: "M", Process: process, Args: map[string]any{"name": name}})
 }
 
-// span writes a slice. A slice that has not ended lasts until the end.
+// span writes a slice. If the slice has not ended, it lasts until the end.
 func (w *traceWriter) span(s slice, from, to, end time.Duration) {
 	if from == sim.None {
 		return
@@ -118,7 +118,7 @@ func (w *traceWriter) pods(r *sim.Result) {
 			from = p.Created
 		}
 		if to == sim.None {
-			to = p.Gone // before it ran
+			to = p.Gone // the pod was deleted before it ran
 		}
 		if to == sim.None {
 			to = r.End
@@ -187,8 +187,8 @@ func (w *traceWriter) runs(r *sim.Result) {
 	}
 }
 
-// lanes are lines on which slices do not overlap: a heap of their numbers and the times at which they
-// become free.
+// lanes are the lines of a trace. Slices on one line do not overlap. It is a heap of lines, ordered
+// by the times from which they are free.
 type lanes []lane
 
 type lane struct {
@@ -196,7 +196,7 @@ type lane struct {
 	number int
 }
 
-// take returns the line for a slice. Slices are added roughly in the order of their beginnings.
+// take returns the line for a slice. Slices must come roughly in the order of their beginnings.
 func (l *lanes) take(from, to time.Duration) int {
 	h := *l
 	if len(h) == 0 || h[0].free > from {

@@ -1,5 +1,5 @@
-// Command replacement measures what podReplacementPolicy Failed costs and saves when nodes are drained
-// and pods take minutes to end. It simulates drain.yaml in this folder.
+// Command replacement measures what podReplacementPolicy Failed costs and saves if nodes are
+// drained and pods take minutes to end. It simulates drain.yaml in this folder.
 package main
 
 import (
@@ -57,8 +57,8 @@ func main() {
 	t.Flush()
 }
 
-// indexes looks at the consecutive pods of each index. It returns the mean time between two pods in
-// which none runs, and the total time in which both run.
+// indexes looks at each pod and the next pod of the same index. It returns the mean time between
+// the two in which neither runs, and the total time in which both run.
 func indexes(r *sim.Result) (gap, both time.Duration) {
 	pods := slices.Clone(r.Pods)
 	slices.SortStableFunc(pods, func(a, b sim.PodRecord) int {
