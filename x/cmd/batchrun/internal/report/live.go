@@ -42,12 +42,13 @@ type live struct {
 
 // liveLine is the line of one job or CronJob.
 type liveLine struct {
+	uid     job.UID
 	key     string
 	spec    *job.Spec // nil for a CronJob
 	status  job.Status
 	created time.Time
 	next    string // what the CronJob or job waits for
-	over    bool
+	over    bool   // until the next round, as of a job that is resumed
 }
 
 // minHeight is the minimum height of a terminal with live lines. There are at least two lines above
@@ -208,13 +209,14 @@ func Elapsed(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-func (l *live) find(key string) *liveLine {
+// find returns the line of a job or CronJob. A removed one and the next may have the same key.
+func (l *live) find(uid job.UID, key string) *liveLine {
 	for _, j := range l.lines {
-		if j.key == key {
+		if j.uid == uid {
 			return j
 		}
 	}
-	j := &liveLine{key: key}
+	j := &liveLine{uid: uid, key: key}
 	l.lines = append(l.lines, j)
 	return j
 }
@@ -225,8 +227,9 @@ func (l *live) Round(r control.Round) {
 	defer l.mu.Unlock()
 	key := r.Job.Key()
 	if r.Job.CronJob == "" {
-		j := l.find(key)
-		j.spec, j.status, j.created, j.next, l.dirty = r.Spec, r.Status, r.Job.Created, outlook(&r, l.layout), true
+		j := l.find(r.Job.UID, key)
+		j.spec, j.status, j.created, j.next = r.Spec, r.Status, r.Job.Created, outlook(&r, l.layout)
+		j.over, l.dirty = false, true
 	}
 	l.problems(key, r.Notes, r.Err, r.Events)
 }
@@ -236,7 +239,7 @@ func (l *live) CronRound(r control.CronRound) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := r.CronJob.Key()
-	c := l.find(key)
+	c := l.find(r.CronJob.UID, key)
 	c.next, l.dirty = cronLine(&r, l.layout), true
 	l.problems(key, r.Notes, r.Err, r.Events)
 }
@@ -283,7 +286,7 @@ func (l *live) End(stored *store.Job, s job.Status, f *Failure) {
 		l.above("%s\n%s", line, f.text())
 		return
 	}
-	j := l.find(key)
+	j := l.find(stored.UID, key)
 	if j.over, l.dirty = true, true; j.spec != nil {
 		line += "; " + counters(j.spec, &s) + "; after " + Elapsed(l.now().Sub(j.created))
 	}

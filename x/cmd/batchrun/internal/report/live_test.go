@@ -33,7 +33,7 @@ func screen(width, height int) (*live, *bytes.Buffer) {
 
 func round(name string, completions, succeeded, failed int32) control.Round {
 	return control.Round{
-		Job:  &store.Job{Namespace: "default", Name: name, Created: begin},
+		Job:  &store.Job{Namespace: "default", Name: name, UID: job.UID("of-" + name), Created: begin},
 		Spec: &job.Spec{Completions: &completions}, Status: job.Status{Active: 3, Succeeded: succeeded, Failed: failed},
 		Pending: 2,
 	}
@@ -203,6 +203,22 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestLive_SameName: a job that has the name of one that has ended has a line, as a CronJob of its name has.
+func TestLive_SameName(t *testing.T) {
+	l, _ := screen(60, 24)
+	first, second := round("hello", 2, 0, 0), round("hello", 3, 1, 0)
+	second.Job.UID = "another"
+	l.Round(first)
+	l.End(first.Job, job.Status{}, nil)
+	l.Round(second)
+	l.CronRound(control.CronRound{CronJob: &store.CronJob{Namespace: "default", Name: "hello", UID: "cron"}})
+
+	got := l.frame(60, 24)
+	if len(got) != 2 || !strings.Contains(got[0], "1/3 done") || strings.Contains(got[1], "done") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestLive_Rounds: jobs and CronJobs have live lines. The jobs of CronJobs are written above them.
 func TestLive_Rounds(t *testing.T) {
 	l, b := screen(100, 24)
@@ -218,6 +234,7 @@ func TestLive_Rounds(t *testing.T) {
 		"hello: BackoffLimitExceeded: too many",
 		"tick: disk full; trying again",
 		"a note",
+		"hello  [###########-----------]  1m05s  1/2 done, 3 active, 1 failed  3 active pods not finished; …",
 		"tick  active 0",
 		"hello: Suspended; active 0, succeeded 0/2, failed 0; after 1m05s",
 		"hello: Complete (CompletionsReached: Reached); active 0, succeeded 2/2, failed 0; after 1m05s",

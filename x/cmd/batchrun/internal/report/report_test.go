@@ -35,7 +35,7 @@ func lines(r Reporter, at time.Time) {
 	r.End(one.Job, job.Status{Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue}}},
 		nil)
 	r.End(one.Job, job.Status{Succeeded: 2, Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, Reason: "CompletionsReached", Message: "Reached"}}}, nil)
-	r.Round(one) // a later job of the same name
+	r.Round(one) // it goes on
 	r.Close()
 }
 
