@@ -67,10 +67,10 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 	return all
 }
 
-// progress returns the backfill of a step after the creations of the round have settled runs of it.
-// The creations are in the order of their runs and skip no run. So After moves up to the first run
-// that is not settled, and later settled runs go into Except. If another owner's job has the name
-// of a run, the run is settled; a trigger is completed in the same way. The creations of backfills
+// progress returns the backfill of a step as it is after the creations of the round, which settle
+// runs. The creations are in the order of their runs and skip no run. So After moves up to the first
+// run that is not settled, and later settled runs go into Except. A run is also settled if a job of
+// another owner has its name, as a trigger is completed then. In p.Create, the creations of backfills
 // begin at index first.
 func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill

@@ -23,7 +23,8 @@ func follow(t rapid.TB, w *world.Job) (rounds int) {
 		case w.Retry:
 			w.Now = w.Now.Add(time.Second)
 		case w.Requeue.Reason == jobreason.WaitDeadline && w.Job.Status.StartTime.IsZero():
-			// A start time alone is not written (J40), so this deadline moves with the clock.
+			// If only the start time would change, the status is not written (J40). So the deadline,
+			// which counts from it, moves with the clock.
 			return rounds + 1
 		case ok && d < 100*time.Hour:
 			w.Now = w.Now.Add(d)

@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// aside holds bounds of the time up to which runs are set aside, to check CI16. After a round
-// without an error the memory has that time; after any other round the memory may be an earlier
-// one.
+// aside bounds the time in the program's memory up to which runs are set aside, to check CI16. After
+// a round with an error the program may still have the memory of an earlier round, so that the time
+// is known only within bounds.
 type aside struct {
 	// least is the time up to which no run may start any more; most is the time up to which
 	// runs may have been given up.

@@ -169,7 +169,8 @@ func (l *Late) Shows() int {
 	return l.shows
 }
 
-// Note updates the time since when something is unseen. It is called after each change.
+// Note stores the time at which something has become unseen, and clears it once all is seen. It is
+// called after each change.
 func (l *Late) Note() {
 	switch {
 	case l == nil:

@@ -171,9 +171,9 @@ func hasFailures(d *job.PodDetail, c *job.Creation) bool {
 	return d.FailureCount == c.FailureCount && d.IgnoredFailureCount == c.IgnoredFailureCount
 }
 
-// checkDeleted checks that a pod is being deleted, and that its finalizer was removed if and only
-// if UntrackFirst asked for that and the version was the pod's. was and is are the pod before and
-// after the write, nil if there is none.
+// checkDeleted checks that a pod is being deleted. Its finalizer must have been removed if and only
+// if UntrackFirst is set and the deletion names the pod's version. The arguments was and is are the
+// pod before and after the write; nil means that there was none.
 func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	hadFinalizer := was != nil && !was.Untracked
 	isVersioned := was != nil && was.Detail != nil && !e.subject.Unconditional

@@ -19,8 +19,9 @@ type Pod struct {
 	// Quorum is the number of pods of the job that must run before the work of any of them begins, as
 	// in a training that synchronizes its workers. Until then they only occupy their nodes: Duration,
 	// failures and evictions of the pod count from then on. While the work of one pod goes on, others
-	// begin immediately. A pod that starts when too few others are left, such as the last one of more
-	// completions than parallelism, never works. Zero means that each pod works on its own.
+	// begin immediately. A pod that starts when too few others are left never works: with 3
+	// completions and 2 pods at a time, the last pod is alone. Zero means that each pod works on its
+	// own.
 	Quorum int32
 	// Failure is the probability that a pod fails. Disruption is the probability that it is evicted
 	// while it runs.

@@ -59,7 +59,7 @@ func (w *World) takeAway(name string) {
 		return
 	}
 	none := int64(0)
-	// A pod that is being deleted vanishes with its finalizer.
+	// A pod that is being deleted is gone as soon as its finalizer is removed.
 	_ = strip(w, p, Step{})
 	if err := w.Delete(server.Pods, Namespace, name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil &&
 		!apierrors.IsNotFound(err) {

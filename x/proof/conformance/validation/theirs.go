@@ -69,7 +69,8 @@ func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStra
 	})
 }
 
-// changed gives a strategy of the API server an object before and after a change.
+// changed returns what a strategy of the API server refuses of a change. old and next are the object
+// before and after it.
 func changed[T runtime.Object](ctx context.Context, strategy rest.RESTUpdateStrategy, old, next []byte) []refusal {
 	return guarded(func() ([]refusal, error) {
 		was, err := decode[T](old)

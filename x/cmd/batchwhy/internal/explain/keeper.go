@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// keeper is a tool that creates an object from a source, such as a chart, and creates it from there
-// again. So a user makes changes in the source.
+// keeper is a tool that creates an object from a source, such as a chart, and can create it again. So
+// a user changes the source and not the object.
 type keeper struct {
 	name    string // such as "Argo CD"; empty if there is no tool
 	source  string // where a user changes the object
