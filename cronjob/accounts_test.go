@@ -91,7 +91,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 		w.Lag.Draw = func(_, to int) int { return to }
 	}
 
-	for range 600 { // CatchUpAll starts 100 runs, each of which may first wait for others
+	for range 600 { // each of the 100 runs of CatchUpAll may first wait for other jobs
 		for _, name := range w.Running() {
 			if !w.Jobs[name].Foreign {
 				w.Finish(name, job.ConditionComplete)

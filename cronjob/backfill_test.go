@@ -312,7 +312,7 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 			t.Errorf("%s, and the backfill goes by it: %s", tc.name, plan.String())
 		}
 
-		s.CronJob.Spec.Schedule, s.Backfills = "soon", nil // a schedule without runs passes none
+		s.CronJob.Spec.Schedule, s.Backfills = "soon", nil // does not parse, so no run is passed
 		s = snapshot(s.CronJob, s.Now, s.Children...)
 		plan := reconcile(t, s)
 		if got := plan.Settle(cronjob.Writes{}).Status.LastScheduleTime; !got.Equal(tc.last) {

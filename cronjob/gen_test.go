@@ -20,7 +20,6 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// at parses a time.
 func at(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -171,7 +170,6 @@ func done(p *cronjob.Plan) cronjob.Outcome {
 	return o
 }
 
-// kept returns the content of a memory.
 func kept(m cronjob.Memory) *cronjob.Remembered { return m.Kept() }
 
 func hours(n float64) time.Time { return start.Add(time.Duration(n * float64(time.Hour))) }
@@ -251,7 +249,6 @@ func creation(result cronjobreason.Result) cronjob.Outcome {
 	return cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result}}}}
 }
 
-// names returns the names of jobs.
 func names(refs []cronjob.Reference) (all []string) {
 	for _, r := range refs {
 		all = append(all, r.Name)
@@ -259,7 +256,6 @@ func names(refs []cronjob.Reference) (all []string) {
 	return all
 }
 
-// in returns the snapshot with options.
 func in(s cronjob.Snapshot, o cronjob.Options) cronjob.Snapshot {
 	s.Options = o
 	return s

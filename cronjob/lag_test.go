@@ -48,7 +48,7 @@ func lateLife(t *rapid.T) {
 
 	checkNoHotLoop(t, w)
 	w.Lag.Draw = func(_, to int) int { return to }
-	for range 400 { // CatchUpAll starts 100 runs, each of which may first wait for others
+	for range 400 { // each of the 100 runs of CatchUpAll may first wait for other jobs
 		w.RemovePods()
 		round(t, w, func() world.Fault { return world.None })
 		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {

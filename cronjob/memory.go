@@ -148,7 +148,6 @@ func equalStarted(a, b startedJob) bool {
 	return sameTime && a == b
 }
 
-// memoryVersion is the version of a memory's JSON.
 const memoryVersion = 1
 
 // memoryJSON is the JSON of a memory: a version and the content.

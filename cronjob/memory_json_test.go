@@ -27,7 +27,6 @@ func fullMemory() cronjob.Memory {
 	})
 }
 
-// A memory that is stored and read again is the same.
 func TestMemory_RoundTrip(t *testing.T) {
 	for _, m := range []cronjob.Memory{{}, fullMemory()} {
 		data, err := json.Marshal(m)
@@ -41,7 +40,6 @@ func TestMemory_RoundTrip(t *testing.T) {
 	}
 }
 
-// Equal compares each field.
 func TestMemory_EqualSeesEachField(t *testing.T) {
 	m := fullMemory()
 	var walk func(name string, v reflect.Value)

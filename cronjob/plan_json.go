@@ -7,7 +7,6 @@ import (
 	"github.com/batchplan/batchplan/internal/stored"
 )
 
-// planVersion is the version of a plan's JSON.
 const planVersion = 1
 
 // openPlan is a Plan without its methods. planJSON is the JSON of a plan: a version, the fields,

@@ -182,7 +182,6 @@ func replays(t *rapid.T, s cronjob.Snapshot, data string) {
 	}
 }
 
-// stored reads a stored snapshot.
 func stored(t *rapid.T, data string, namer cronjob.Namer) (s cronjob.Snapshot) {
 	if err := json.Unmarshal([]byte(data), &s); err != nil {
 		t.Fatalf("%v\n%s", err, data)
@@ -229,7 +228,6 @@ func encode(t *rapid.T, v any) string {
 	return string(text)
 }
 
-// checkPlan checks the invariants of one plan.
 func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 	if broken := cronjobcheck.Plan(s, p); broken != nil {
 		t.Fatalf("%v\nin the plan:\n%s", broken, p)

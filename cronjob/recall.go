@@ -279,7 +279,7 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 	return kept
 }
 
-// mark marks a child as deleted, although it does not show that yet.
+// mark marks a child as deleted, although the child does not show that yet.
 func (c *census) mark(place int, l leavingJob) {
 	c.marks[place] |= markDeleted
 	if l.Gone {

@@ -103,7 +103,6 @@ type dueRun struct {
 	missed Missed
 }
 
-// findRun finds the due run and its obstacle.
 func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 	run := dueRun{noRuns: noRuns(s)}
 	if run.noRuns != 0 {

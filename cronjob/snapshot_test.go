@@ -105,7 +105,6 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 	}
 }
 
-// TestC1_NoPolicyIsAllow: an empty policy means Allow.
 func TestC1_NoPolicyIsAllow(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5), child(hours(0)))
 	s.CronJob.Spec.ConcurrencyPolicy = ""

@@ -216,7 +216,6 @@ func (s *stage) at() string {
 	return ""
 }
 
-// state prints the state of the API server.
 func (s *stage) state() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", s.Now.Format(time.DateTime), s.CronJob.Status)

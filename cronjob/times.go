@@ -18,7 +18,6 @@ func isIn(run, after, until time.Time) bool { return run.After(after) && !run.Af
 // that there is none.
 func isBeyond(run, until time.Time) bool { return run.IsZero() || run.After(until) }
 
-// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -106,7 +106,7 @@ func TestUnknownWords(t *testing.T) {
 // aWord matches words, which are written like the names of constants.
 var aWord = regexp.MustCompile(`^([A-Z][A-Za-z]*)?$`)
 
-// readAll reads what each value of a type of numbers writes. A value without a name cannot be written.
+// readAll reads the text of each value of a numeric type. A value without a name has no text.
 func readAll(t *testing.T, of reflect.Type) {
 	t.Helper()
 	if of.Kind() != reflect.Uint8 {

@@ -14,8 +14,8 @@ type Problem struct {
 	Err                   error
 }
 
-// List holds problems in the order in which they were found. The path of a field begins where
-// the check begins.
+// List holds problems in the order in which they were found. The path of a field begins at the
+// value that is checked.
 type List []Problem
 
 // Add adds a problem.

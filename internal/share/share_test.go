@@ -16,7 +16,6 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// share parses flags.
 func share(args ...string) (*Share, error) {
 	var s Share
 	f := flag.NewFlagSet("", flag.ContinueOnError)

@@ -24,7 +24,6 @@ type Cluster struct {
 	crons map[string]*cronMember
 }
 
-// member is a job of a cluster.
 type member struct {
 	*Job
 	seen  [3]int // the versions that the controller was last called for
@@ -32,7 +31,6 @@ type member struct {
 	owner string // the CronJob, if there is one
 }
 
-// cronMember is a CronJob of a cluster.
 type cronMember struct {
 	*CronJob
 	template job.Spec

@@ -35,7 +35,6 @@ type tally struct {
 	late bool
 }
 
-// clone returns an independent copy.
 func (t *tally) clone() tally {
 	c := *t
 	c.matches, c.due, c.plain = maps.Clone(t.matches), maps.Clone(t.due), maps.Clone(t.plain)

@@ -87,7 +87,7 @@ func (s *scheduler) regroup(g *gang) {
 	}
 }
 
-// bindOne binds a pod that has had a ticket of its own.
+// bindOne binds a pod that had a ticket of its own.
 func (s *scheduler) bindOne(id, node int32) {
 	if g := gangOf(&s.e.pods.all[id]); g != nil {
 		g.placed++
@@ -181,7 +181,7 @@ func (e *engine) writeGroup(js *jobState, w jobgroup.Write) (job.UID, error) {
 	return uid, nil
 }
 
-// resizeGang lets the scheduler see the size of a gang.
+// resizeGang lets the scheduler see the new size of a gang.
 func (e *engine) resizeGang(ev *event) {
 	js := e.jobs[ev.id] // still there: only jobs that have ended or belong to a CronJob are removed
 	if js.gang == nil {

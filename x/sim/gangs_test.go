@@ -184,7 +184,7 @@ func TestRun_Gangs(t *testing.T) {
 	}
 }
 
-// first is a Scheduler that decides as the one of this package does for pods of one size.
+// first is a Scheduler that decides like the scheduler of this package, for pods of one size.
 type first struct{}
 
 func (first) Schedule(q *Pending) {
@@ -390,7 +390,7 @@ func TestRun_GangsOnSpot(t *testing.T) {
 	}
 }
 
-// TestJ44_JobsOfCronJobs: a job of a CronJob is controlled and gets no gang.
+// TestJ44_JobsOfCronJobs: a job of a CronJob has a controller, so it gets no gang.
 func TestJ44_JobsOfCronJobs(t *testing.T) {
 	r := play(t, World{Until: 90 * time.Second, Nodes: Nodes(2, Node{Pods: 1}), CronJobs: []CronJob{{
 		Name: "c", Spec: cronjob.Spec{Schedule: "* * * * *"}, Job: gangJob("", ganged(3, 3, 0)),
