@@ -82,8 +82,8 @@ func once(t *testing.T, names []string) {
 	}
 }
 
-// A schedule runs at 120 times the speed. The test checks the runs, the history, and what the
-// commands print afterwards.
+// A schedule runs at 120 times the machine's speed. The test checks the runs, the history, and what
+// the commands print afterwards.
 func TestCronJobRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

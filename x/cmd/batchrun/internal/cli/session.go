@@ -43,7 +43,7 @@ type session struct {
 	// CronJobs by the UID of the CronJob.
 	loops map[job.UID]*jobLoop
 	crons map[job.UID]*control.CronLoop
-	// followed holds unfinished jobs of CronJobs. Each of them has, or has had, a loop.
+	// followed holds unfinished jobs of CronJobs. Each of these jobs has a loop, or has had one.
 	followed map[job.UID]bool
 	// open is the number of loops whose result has not reached await yet.
 	open int

@@ -75,7 +75,8 @@ func (s *Span) at(real time.Time) time.Time {
 	return s.Virtual.Add(scale(real.Sub(s.Real), s.Speed)).UTC()
 }
 
-// Until returns for how long the machine's clock runs until this clock shows t. It is at least 0.
+// Until returns how long it takes on the machine's clock until this clock shows t. It is at least
+// 0.
 func (c *Clock) Until(t time.Time) time.Duration {
 	d := max(t.Sub(c.Now()), 0)
 	if c.IsReal() {

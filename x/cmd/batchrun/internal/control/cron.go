@@ -169,7 +169,8 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	return round, b.wrote, end.Retry, err
 }
 
-// read reads the CronJob, its jobs, those of others that could have the name of a run, and the triggers.
+// read reads the CronJob, its jobs, the triggers, and jobs of others that could have the name of a
+// run.
 func (l *CronLoop) read() (stored store.CronJob, jobs, others []store.Job, triggers []cronjob.Trigger, err error) {
 	stored, err = l.Store.CronJob(l.UID)
 	if err == nil && !stored.Deleted.IsZero() {

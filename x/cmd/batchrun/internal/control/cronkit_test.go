@@ -21,7 +21,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// cronKit plays users, the jobs and the collector on the store. The program under test is CronLoop.
+// cronKit acts as the users, the jobs and the collector of the store. The program under test is
+// CronLoop.
 type cronKit struct {
 	env   *cronjobtest.Env
 	store *store.Store
@@ -30,7 +31,7 @@ type cronKit struct {
 	loop  *CronLoop // of the latest runner
 }
 
-// TestCronBackend lets random CronJobs live on the store, as TestBackend does with jobs.
+// TestCronBackend runs random lives of CronJobs on the store, as TestBackend does for jobs.
 func TestCronBackend(t *testing.T) {
 	fewLives(t)
 	dir := t.TempDir()
@@ -84,7 +85,7 @@ func (k *cronKit) round(ctx context.Context) (time.Time, error) {
 	return round.Requeue.At, err
 }
 
-// around shows the test a plan, and lets the writes of the round fail.
+// around shows a plan to the test, and lets the test fail the writes of the round.
 func (k *cronKit) around(s *cronjob.Snapshot, p *cronjob.Plan, w cronWrites) cronWrites {
 	k.env.Planned(s, p)
 	return faultyWrites{k.env.Backend(w), k.env, w}

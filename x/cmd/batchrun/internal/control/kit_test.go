@@ -41,7 +41,7 @@ func fewLives(t *testing.T) {
 	}
 }
 
-// TestBackend lets random jobs live on the store. The test is the node.
+// TestBackend runs random lives of jobs on the store. The test acts as the node.
 func TestBackend(t *testing.T) {
 	fewLives(t)
 	dir := t.TempDir()

@@ -47,7 +47,7 @@ type Loop struct {
 	// Report is called after every round.
 	Report func(Round)
 
-	// settled is true if no failed pod of the last round can still end the job; see pods.
+	// settled is true if the last round left no failed pod that can still end the job; see pods.
 	settled bool
 	waiter
 }

@@ -59,8 +59,8 @@ type stream struct {
 // shown before it ends.
 const maxLine = 16 << 10
 
-// Open returns a reader of the logs of a stored pod. If the pod has no container that which
-// selects, the reader has no streams.
+// Open returns a reader of the logs of a stored pod. If which selects none of the pod's containers,
+// the reader has no streams.
 func Open(folder pod.Folder, p *store.Pod, which Select) (*Reader, error) {
 	var spec pod.Spec
 	if err := json.Unmarshal(p.Spec, &spec); err != nil {
@@ -92,8 +92,8 @@ func (r *Reader) SkipAll() {
 	}
 }
 
-// Read passes the lines that were written since the last call to the function to. If the pod has
-// ended, this includes a last line without a line end.
+// Read calls the function to for each line that was written since the last call. If the pod has
+// ended, that includes a last line without a line end.
 func (r *Reader) Read(end bool, to func(Line)) error {
 	var problems []error
 	for _, s := range r.streams {
@@ -146,7 +146,7 @@ func (s *stream) copy(folder pod.Folder, to func(text []byte)) error {
 	}
 }
 
-// lines passes the complete lines of the rest to the function to, and also parts of a line that is
+// lines calls the function to for each complete line of the rest, and for parts of a line that is
 // too long.
 func (s *stream) lines(to func(text []byte)) {
 	for {

@@ -34,5 +34,4 @@
 // A third rule keeps a pod from running beside its replacement. A pod has ended only once its locks
 // are free and nothing that guard.json names is left. A Containment makes all processes of a pod
 // end with its supervisor.
-// makes all processes of a pod end with its supervisor.
 package pod

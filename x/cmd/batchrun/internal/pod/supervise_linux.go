@@ -290,8 +290,8 @@ func (s *supervisor) finish(now time.Time) bool {
 }
 
 // abandon ends the pod immediately, because its watcher or its folder is gone. Without the watcher,
-// if the supervisor were killed, its processes would live on. Without the folder, nothing could
-// stop the pod or learn how it ended, and another supervisor could begin it again.
+// if the supervisor were killed, the processes of the pod would live on. Without the folder,
+// nothing could stop the pod or learn how it ended, and another supervisor could begin it again.
 func (s *supervisor) abandon(now time.Time) {
 	s.abandoned, s.stopping = nil, true
 	for i := range s.runs {

@@ -75,8 +75,8 @@ func makeWith(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// If another user can lead a path elsewhere, it is refused. Otherwise it is returned without its
-// links.
+// If another user can lead a path elsewhere, the path is refused. Otherwise it is returned without
+// its links.
 func TestResolve(t *testing.T) {
 	const other = 65534
 	give := func(path string) error { return os.Lchown(path, other, other) }

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 )
 
-// Clock returns the clock of the state folder, and the last time of it that was stored. If the
-// folder has only used the machine's time, that time is zero.
+// Clock returns the clock of the state folder, and the last time of the clock that was stored. That
+// time is zero if the folder has only used the machine's time.
 func (s *Store) Clock() (c *clock.Clock, seen time.Time, err error) {
 	rows, err := s.db.Query("SELECT real, virtual, speed, seen FROM clock ORDER BY real, rowid")
 	if err != nil {

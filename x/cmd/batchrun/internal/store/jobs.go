@@ -86,8 +86,8 @@ func (s *Store) JobsOf(cronJobUID job.UID) ([]Job, error) {
 	return s.queryJobs("cronjob = ? AND deleted = 0", cronJobUID)
 }
 
-// NamedAs returns the jobs that are not a CronJob's own, and could have the name of one of its runs: a
-// run cannot start while another job has its name, also one that is marked for removal.
+// NamedAs returns jobs that do not belong to a CronJob, but could have the name of one of its runs.
+// A run cannot start while another job has its name, even if that job is marked for removal.
 func (s *Store) NamedAs(c *CronJob) ([]Job, error) {
 	// '.' is the character after '-'.
 	return s.queryJobs("namespace = ? AND name > ? AND name < ? AND cronjob IS NOT ?",

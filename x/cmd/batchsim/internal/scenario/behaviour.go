@@ -17,9 +17,8 @@ import (
 // batchsim.batchplan/duration.
 const Prefix = "batchsim.batchplan/"
 
-// Behaviour defines how the pods of some jobs behave. Its keys are match, a pattern for the names
-// of jobs and CronJobs, and the annotations without the prefix. They have the values of the
-// annotations.
+// Behaviour defines how the pods of some jobs behave. One of its keys is match, a pattern for the
+// names of jobs and CronJobs. The other keys and their values are those of the annotations.
 type Behaviour struct {
 	match  string
 	values []setting

@@ -34,7 +34,8 @@ type Scenario struct {
 	Load         []Source     `yaml:"load"`
 	// Stages are files with stages of KWOK.
 	Stages []string `yaml:"stages"`
-	// Pods define how pods behave. They apply by the names of jobs, and the last entry counts.
+	// Pods define how pods behave. An entry applies to jobs by their names. If several apply, the
+	// last one counts.
 	Pods []Behaviour `yaml:"pods"`
 	// Jobs and CronJobs have fields of batch/v1 that change the spec of every job and CronJob.
 	Jobs     yaml.Node `yaml:"jobs"`
@@ -79,7 +80,7 @@ type ControlPlane struct {
 	PodGC      int        `yaml:"podGC" limit:"1 1000000000 -1"`
 }
 
-// Outage is sim.Outage. Of, "controllers" or "apiServer", is what is down.
+// Outage is sim.Outage. Of is what is down: "controllers" or "apiServer".
 type Outage struct {
 	From Duration `yaml:"from"`
 	For  Duration `yaml:"for"`

@@ -84,8 +84,9 @@ func (p *program) get(ctx context.Context, kind string, names ...string) answer 
 	return answer{kind, errOut.String(), out.Bytes(), err}
 }
 
-// askLogs reads the ends of the logs of the newest failed pod of each Job, of as many Jobs as are
-// explained one by one. Whoever may not read logs gets an explanation without them.
+// askLogs reads the last lines that the newest failed pod of each Job has printed. If there are
+// more such Jobs than are explained one by one, it reads none. If the user may not read logs, the
+// explanation has no lines of them.
 func (p *program) askLogs(ctx context.Context, objects *read.Objects) {
 	newest := make(map[job.UID]*read.Pod)
 	objects.Silent(func(pod *read.Pod, _ read.LogKey) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// failedJob returns a Job and its failed pod, whose container has left a message or none.
+// failedJob returns a Job and its failed pod. message is what the pod's container has left, or "".
 func failedJob(message string) string {
 	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "List", "items": [
 {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "import", "namespace": "prod", "uid": "u",
@@ -23,8 +23,8 @@ func failedJob(message string) string {
  "state": {"terminated": {"exitCode": 2, "finishedAt": "2026-11-25T08:10:00Z", "message": %q}}}]}}]}`, message)
 }
 
-// TestLogs: a container that has failed without a message is quoted from its log, which the plugin asks
-// for and a folder of kubectl cluster-info dump contains.
+// TestLogs: if a container has failed without a message, the explanation quotes its log. The plugin
+// asks for the log, and a folder of kubectl cluster-info dump contains it.
 func TestLogs(t *testing.T) {
 	const log = "connecting\n\nretrying\nno route to db-7\nexiting\n"
 	bin := t.TempDir()

@@ -101,7 +101,7 @@ func (l *cronLook) specFindings() (all []Finding) {
 	return append(all, invalidFindings(l.cron.Unknown, refused, live, l.edit("correct the field"))...)
 }
 
-// scheduleRemedies tell what to do about a schedule or a zone that cannot be used.
+// scheduleRemedies say what to do about a schedule or a zone that cannot be used.
 func (l *cronLook) scheduleRemedies() []*Remedy {
 	const risk = "safe: nothing runs now; the runs that have come due since the last one are not made up, " +
 		"except for the latest"
@@ -293,8 +293,8 @@ func (l *cronLook) interval() time.Duration {
 	return next[1].Sub(next[0])
 }
 
-// successBase returns the time since which no run has succeeded: the last success, or the creation. The
-// text names it.
+// successBase returns the time since which no run has succeeded, and a text that names it. It is
+// the time of the last success, or else of the creation.
 func (l *cronLook) successBase() (time.Time, string) {
 	if t := l.status.LastSuccessfulTime; !t.IsZero() {
 		return t, "the last success, " + l.since(t) + " ago"

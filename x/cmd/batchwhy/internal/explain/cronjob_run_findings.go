@@ -116,8 +116,8 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	// A controller up to 1.36 cleaned up when it started the last run. If it would have deleted
-	// some of these Jobs then, the controller is a newer one, because they still exist.
+	// A controller up to 1.36 cleans up when it starts a run. If it would have deleted some of
+	// these Jobs at the last run, and they still exist, the controller is a newer one.
 	had := slices.DeleteFunc(slices.Clone(l.children), func(c cronjob.Child) bool {
 		return c.Finished == "" || !c.FinishTime.Before(l.status.LastScheduleTime)
 	})
@@ -344,7 +344,7 @@ func (l *cronLook) enough() int64 {
 	return 3600
 }
 
-// longRemedies tell how to find out whether a Job hangs.
+// longRemedies say how to find out whether a Job hangs.
 func (l *cronLook) longRemedies(c *cronjob.Child) []*Remedy {
 	ns := l.cron.Namespace
 	return []*Remedy{

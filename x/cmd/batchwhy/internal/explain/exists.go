@@ -34,8 +34,8 @@ func (e *Explainer) sortExisting() {
 	}
 }
 
-// existingOf returns the object that a manifest would change, or nil. A manifest without a namespace
-// means the object of its name, if there is only one.
+// existingOf returns the object that a manifest would change, or nil. If the manifest has no
+// namespace, it is the object with the same name, if there is only one.
 func existingOf[T interface{ Key() string }](e *Explainer, kind string, m *read.Meta) (found T) {
 	all := e.existing[objectName{kind, m.Name}]
 	for _, o := range all {
@@ -46,7 +46,8 @@ func existingOf[T interface{ Key() string }](e *Explainer, kind string, m *read.
 	return found
 }
 
-// jobOver explains the manifest of a Job that exists: what kubectl apply changes, and what follows.
+// jobOver explains the manifest of a Job that exists already: what kubectl apply would change, and
+// what happens then.
 func (e *Explainer) jobOver(m, is *read.Job) Explanation {
 	next := job.Spec{}
 	if err := patched(&next, &is.Object.Spec, specPatch(m.Spec)); err != nil {
@@ -79,7 +80,7 @@ func (e *Explainer) jobOver(m, is *read.Job) Explanation {
 	return notApplied(out, refused, when("the change is wanted", remedy))
 }
 
-// cronJobOver is jobOver for CronJobs, of which every field may change.
+// cronJobOver is like jobOver, for a CronJob. A CronJob may change in every field.
 func (e *Explainer) cronJobOver(m, is *read.CronJob) Explanation {
 	next := cronjob.Spec{}
 	if err := patched(&next, &is.Object.Spec, specPatch(m.Spec)); err != nil {
@@ -97,9 +98,9 @@ func (e *Explainer) cronJobOver(m, is *read.CronJob) Explanation {
 		templateChanges("spec.jobTemplate.spec.template", is.Template, m.Template)...))
 }
 
-// applied adds to the explanation of an object with a manifest's spec that it is not applied yet. It
-// leaves out what the object without the manifest has too, and that a controller is late: it does not
-// know the manifest.
+// applied adds the finding that the manifest is not applied yet. out explains the object with the
+// manifest's spec, and was explains the object as it is. Findings that was also has are left out.
+// So is the finding that the controller is late, because it does not know the manifest yet.
 func applied(out, was Explanation, changes []string) Explanation {
 	text := fmt.Sprintf("the %s exists, and this is explained as if the manifest had been applied: it changes %s",
 		out.Kind, list(changes))
@@ -117,7 +118,7 @@ func applied(out, was Explanation, changes []string) Explanation {
 	return out
 }
 
-// notApplied explains a manifest that a server refuses since its object exists.
+// notApplied explains a manifest that a server refuses to apply to the object that exists.
 func notApplied(was Explanation, refused []string, remedies ...*Remedy) Explanation {
 	return Explanation{
 		Kind: was.Kind, Namespace: was.Namespace, Name: was.Name, Source: was.Source, State: Broken,

@@ -134,8 +134,8 @@ func (e *Explainer) wants(kind string, m *read.Meta) bool {
 	})
 }
 
-// sortPods finds the Job of each pod. It is the pod's controller. For a pod without a controller,
-// it is a Job whose selector matches.
+// sortPods finds the Job of each pod. If the pod has a controller, that is the Job. Otherwise it is
+// a Job whose selector matches the pod.
 func (e *Explainer) sortPods() {
 	e.pods = make(map[job.UID][]*read.Pod)
 	known := make(map[job.UID]*read.Job)

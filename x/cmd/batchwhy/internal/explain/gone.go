@@ -177,8 +177,9 @@ func (l *look) goneText() string {
 	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
 }
 
-// killReport returns the event of a node about a process that it killed for lack of memory when a
-// container ended with exit code 137. It returns nil if there is no such event.
+// killReport looks for the event in which a node reports that it has killed a process for its
+// memory, at the time when a container ended with exit code 137. It returns nil if there is no such
+// event.
 func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
 	switch {
 	case c.ExitCode != 137, c.Reason == "OOMKilled", p.Node == "", p.Condition("DisruptionTarget").Status == "True":

@@ -152,7 +152,7 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	return finding(Warning, string(kind), text, l.remediesOf(last)...)
 }
 
-// remediesOf tell what to do about a pod that has failed, by the kind of its failure.
+// remediesOf say what to do about a pod that has failed, by the kind of its failure.
 func (l *look) remediesOf(f failure) []*Remedy {
 	p := l.pods[f.place]
 	switch f.kind {
@@ -174,7 +174,7 @@ func (l *look) remediesOf(f failure) []*Remedy {
 	return l.failedRemedies(f)
 }
 
-// failedRemedies tell how to find out why a pod has failed.
+// failedRemedies say how to find out why a pod has failed.
 func (l *look) failedRemedies(f failure) []*Remedy {
 	p := l.pods[f.place]
 	logs := l.logs(p, f.container.Name, false)
@@ -204,7 +204,7 @@ func podDeadline(p *read.Pod) string {
 		"each pod from its own start", value.Of(p.Spec.Deadline))
 }
 
-// lateRemedies tell what to do about pods that have reached the deadline in the pod template.
+// lateRemedies say what to do about pods that have reached the deadline in the pod template.
 func (l *look) lateRemedies(p *read.Pod) []*Remedy {
 	more := when("each pod needs more time",
 		l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", value.Of(p.Spec.Deadline))))
@@ -237,7 +237,7 @@ func (l *look) containerLost(p *read.Pod) string {
 		"of too little memory, and there may be no logs", p.Node)
 }
 
-// containerLostRemedies tell how to find out why a node has lost a container. Such a pod does not
+// containerLostRemedies say how to find out why a node has lost a container. Such a pod does not
 // have the condition DisruptionTarget, so no pod failure policy can ignore the failure.
 func (l *look) containerLostRemedies(p *read.Pod) []*Remedy {
 	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, "+
@@ -248,7 +248,7 @@ func (l *look) containerLostRemedies(p *read.Pod) []*Remedy {
 	return []*Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
 
-// refusedPodRemedies tell what to do about pods that the kubelet of their node did not accept. Such a
+// refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a
 // pod does not have the condition DisruptionTarget, so no pod failure policy can ignore the failure.
 func (l *look) refusedPodRemedies(p *read.Pod) []*Remedy {
 	more := l.moreFailures("allow this Job more failures: the pod has failed without having begun, and counts")
@@ -289,7 +289,7 @@ func (l *look) disrupted(failed []failure) string {
 // ignorePolicy is a pod failure policy under which disruptions do not count.
 const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
 
-// evictedRemedies tell what to do about pods that were evicted because their node ran out of a
+// evictedRemedies say what to do about pods that were evicted because their node ran out of a
 // resource.
 func (l *look) evictedRemedies(p *read.Pod) []*Remedy {
 	if contains(p.Message, "ephemeral-storage") {
@@ -391,7 +391,7 @@ func (l *look) failedFinding() []Finding {
 	return oneFinding(Error, code, text, remedies...)
 }
 
-// indexRemedies tell how to run only the failed indexes again.
+// indexRemedies say how to run only the failed indexes again.
 func (l *look) indexRemedies() []*Remedy {
 	const most = 50
 	failed := l.found.FailedIndexes
@@ -442,7 +442,7 @@ func (l *look) leavingText(leaving []int) string {
 		list(names), l.clock(d.Begun()), who)
 }
 
-// leavingRemedies tell what to do about pods that are deleted while they work.
+// leavingRemedies say what to do about pods that are deleted while they work.
 func (l *look) leavingRemedies(leaving []int) []*Remedy {
 	p := l.pods[leaving[0]]
 	look := inspect("look who has deleted it: its events name an eviction or a preemption, those of the node a drain",
@@ -485,7 +485,7 @@ func (l *look) deletedPods() string {
 	return "; none of the failed pods is among those that were read"
 }
 
-// lostRemedies tell what to do about a failed Job whose pods are gone.
+// lostRemedies say what to do about a failed Job whose pods are gone.
 func (l *look) lostRemedies(reason string) (all []*Remedy) {
 	if reason == "DeadlineExceeded" {
 		all = l.deadlineRemedies()

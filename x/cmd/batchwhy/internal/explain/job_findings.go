@@ -55,7 +55,7 @@ func (l *look) specFindings() (all []Finding) {
 	return all
 }
 
-// selectorFindings report a selector that a Job has set by hand and that selects every pod.
+// selectorFindings report a selector that a user has set by hand, if it selects every pod.
 func (l *look) selectorFindings() []Finding {
 	var manual struct{ ManualSelector bool }
 	_ = json.Unmarshal(l.job.Spec, &manual) // a server makes the selector otherwise

@@ -50,7 +50,7 @@ func (l *look) failedIndexFindings() []Finding {
 }
 
 // indexFindings report pods that count for another index than the one in their names and labels,
-// since a user has edited the annotation (J13).
+// because a user has edited the annotation (J13).
 func (l *look) indexFindings() (all []Finding) {
 	if !l.isIndexed() {
 		return nil

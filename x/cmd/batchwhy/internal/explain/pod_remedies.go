@@ -303,8 +303,8 @@ func (l *look) gateRemedies(p *read.Pod) []*Remedy {
 // scaleUpTakes is how long an autoscaler may take to add a node.
 const scaleUpTakes = 10 * time.Minute
 
-// scheduleRemedies say what to do about a pod that fits on no node. There are remedies for each
-// reason in the scheduler's message, and the same reason is handled once.
+// scheduleRemedies say what to do about a pod that fits on no node. Each reason in the scheduler's
+// message is handled once.
 func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event) (all []*Remedy) {
 	message, _, _ = strings.Cut(message, "preemption:")
 	reasons := strings.Split(message, ", ")

@@ -186,7 +186,7 @@ func imageMessage(message string) string {
 	return told(message)
 }
 
-// waitTrouble returns why a container waits to be started. It returns false if such a wait is still
+// waitTrouble returns why a container waits to be started. It returns false if the wait is still
 // normal.
 func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 	waits := fmt.Sprintf("container %s waits with %s%s", c.Name, c.Reason, after(": ", imageMessage(c.Message)))

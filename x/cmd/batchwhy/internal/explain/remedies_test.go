@@ -79,8 +79,8 @@ func (s scene) podsOf(j *read.Job) (all []*read.Pod) {
 	return all
 }
 
-// finding returns the finding about an object that has a code, or nil. If text is not empty, the
-// finding's text begins with the same words.
+// finding returns the finding with a code about an object, or nil. If text is not empty, the
+// finding must begin with the same words.
 func (s scene) finding(x *explain.Explanation, code, text string) *explain.Finding {
 	begin := text[:min(len(text), 20)]
 	report := explain.All(s.Objects, explain.Options{At: s.at})
@@ -424,7 +424,8 @@ func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 var aboutThePast = strings.Fields("PodsFail OutOfMemory CannotStart Evicted DisruptionsCount NodeRefused PodDeadline ContainerLost " +
 	"PodDeleted RunsMissed StartedLate IgnoredForever RunsFail CrashLoop")
 
-// changing matches commands that change Jobs, CronJobs and pods. Each needs an act in its remedy.
+// changing matches commands that change Jobs, CronJobs and pods. A remedy with such a command must
+// have an act.
 var changing = regexp.MustCompile(`kubectl( -n \S+)? (patch|delete|edit) (job|cronjob|pod)s? |create job |delete finished|delete the (pod|Job)`)
 
 // played counts the remedies and the faulty ones, by the kind of their acts.

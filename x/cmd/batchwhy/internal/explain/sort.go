@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Large elements are sorted by their pointers or by their places in the list. All types share the
-// code that sorts pointers and places, which keeps the page small.
+// The elements of a list are large, so their pointers or places are sorted instead. All types share
+// the code that sorts these, which keeps the page small.
 
 // pointers returns pointers to the elements of a list.
 func pointers[E any](list []E) []*E {

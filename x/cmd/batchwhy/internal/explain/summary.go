@@ -33,8 +33,8 @@ type summaryGroup struct {
 	state   State
 }
 
-// causeOf returns the first words of the first remedy, which contain no names. They differ if the
-// same finding has different causes.
+// causeOf returns the first words of the first remedy. They contain no names, and they differ if
+// the same finding has different causes.
 func causeOf(f *Finding) string {
 	if len(f.Remedies) == 0 {
 		return ""

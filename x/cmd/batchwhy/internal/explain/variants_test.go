@@ -67,7 +67,7 @@ func answer(t *testing.T, title string, objects *read.Objects, o explain.Options
 var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // atEdges takes each time in the answer, a second before it, and a second after it. It explains the
-// objects at each, and with a forecast until each.
+// objects at each of these times, and with a forecast that ends then.
 func atEdges(t *testing.T, q *question) (all []string) {
 	o := q.options
 	o.For = time.Hour

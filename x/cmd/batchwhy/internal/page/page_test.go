@@ -140,7 +140,7 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 }
 
 // TestAsOf: an example has a time. The user's own input is explained as of the same time as with
-// the command. For a pasted text it is now, and for a file the newest time in its objects.
+// the command: a pasted text as of now, and a file as of the newest time in its objects.
 func TestAsOf(t *testing.T) {
 	p := open(t, "")
 	begin := time.Now().UTC()

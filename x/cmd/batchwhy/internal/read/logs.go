@@ -61,8 +61,8 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	}
 }
 
-// Silent calls do for each container that has failed without a message, and asks it for what the
-// container has said.
+// Silent calls do for each container that has failed without a message. What do returns becomes the
+// message.
 func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 	for _, p := range o.Pods {
 		if p == nil {
@@ -81,7 +81,7 @@ func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 	}
 }
 
-// UseLogs lets each container that has failed without a message say what its log ends with.
+// UseLogs makes the end of its log the message of each container that has failed without a message.
 func (o *Objects) UseLogs() {
 	if len(o.logs) > 0 {
 		o.Silent(func(_ *Pod, key LogKey) string { return o.logs[key] })
