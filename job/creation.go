@@ -130,8 +130,8 @@ func createReason(spec *Spec, t tally) jobreason.Create {
 	return jobreason.CreateNew
 }
 
-// indexedPrefix returns "job-index-". The job's name is cut so that a generated name has at most 63
-// characters (J33).
+// indexedPrefix returns the prefix "job-index-". The job's name in it is cut so that a generated
+// name has at most 63 characters (J33).
 func indexedPrefix(name, index string) string {
 	const longest = 58
 	suffix := "-" + index + "-"

@@ -17,7 +17,7 @@ type InputError struct {
 	// Problem tells what is wrong with the value.
 	Problem string
 	// Err is the error of the package that has found the problem, such as a *schedule.ParseError;
-	// nil if it was this one.
+	// nil if this package has found it.
 	Err error
 }
 

@@ -42,8 +42,8 @@ type Metrics struct {
 	PodsCreated    int32            `json:"podsCreated,omitempty"`
 	PodsNotCreated int32            `json:"podsNotCreated,omitempty"`
 	CreateReason   jobreason.Create `json:"createReason,omitempty"`
-	// Finished is Complete or Failed when the job ended in this round, with the
-	// reason: jobs_finished_total by completion_mode, result ("succeeded" or "failed") and
+	// Finished is Complete or Failed if the job ended in this round, and FinishedReason is the
+	// reason. They are jobs_finished_total by completion_mode, result ("succeeded" or "failed") and
 	// reason.
 	Finished       ConditionType `json:"finished,omitempty"`
 	FinishedReason string        `json:"finishedReason,omitempty"`

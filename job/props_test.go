@@ -95,8 +95,8 @@ func round(t *rapid.T, w *world.Job) *job.Plan {
 	return plan
 }
 
-// comeToRest stops the faults, lets every pod end well, and expects the job to
-// end within the rounds of L1.
+// comeToRest stops the faults, lets every pod succeed, and expects the job to end within the rounds
+// of L1.
 func comeToRest(t *rapid.T, w *world.Job) {
 	w.Fault, w.Stale = nil, false
 	w.Edit(func(s *job.Spec) { s.Suspend, s.Parallelism = ptr(false), ptr(max(*s.Parallelism, 1)) })

@@ -70,10 +70,10 @@ func (s *stage) commands() map[string]func() string {
 		"delete-job":   silently(s.DeleteJob),   // the job is being deleted
 		"recreate-job": silently(s.recreateJob), // a new job of the same name, the old one is gone
 		"write-status": silently(s.writeStatus), // changes of the status as input
-		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) affect the N-th
-		// write of the round, refuse=NAME all writes of that name. With any of these, or with the
-		// flag writes, a round prints its writes. A line of input such as "2: succeed j-1" happens
-		// before the 2nd write.
+		// The controller. fail=N makes the N-th write of the round fail, lose=N loses only its
+		// reply, and crash=N crashes before it. refuse=NAME makes each write fail whose text begins
+		// with NAME. With any of these, or with the flag writes, a round prints its writes. A line
+		// of input such as "2: succeed j-1" happens before the 2nd write.
 		"round":   s.round,
 		"plan":    s.planOnly,                            // prints what a round would do
 		"restart": silently(func() { s.Restart(false) }), // the controller forgets everything

@@ -54,7 +54,7 @@ func do(ctx context.Context, payload string, p job.Pod) (string, int32) {
 	return "no function " + name, 1
 }
 
-// run adds a job of three indexes if there is a text. Otherwise it runs a worker.
+// run adds a job of three indexes if a text is given. Otherwise it runs a worker.
 func run(ctx context.Context, listen, address string, text ...string) error {
 	s, err := Open(ctx, address)
 	if err != nil {
