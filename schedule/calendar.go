@@ -88,6 +88,7 @@ const yearKinds = 14
 // monthShape holds the facts needed to match the days of a month in a kind of year.
 type monthShape struct {
 	weekday uint8  // of its first day
+	length  uint8  // its number of days less 28
 	offset  uint16 // days from 1 January to its first day
 	days    uint32 // bit d is set for each day d of the month
 }
@@ -127,6 +128,7 @@ func monthShapes(kind int) (shapes [13]monthShape) {
 	for m := 1; m <= 12; m++ {
 		shapes[m] = monthShape{
 			weekday: uint8((kind%7 + offset) % 7),
+			length:  uint8(lengths[m] - 28),
 			offset:  uint16(offset),
 			days:    uint32(1<<(lengths[m]+1) - 2),
 		}

@@ -19,11 +19,11 @@ func (p *plan) combine(spec string, set *settings) error {
 		return &ParseError{spec, "second", strings.Fields(p.spec)[0], errSecondsNotCombined}
 	}
 
-	also, err := parsePatterns(set.also)
+	also, err := set.parsePatterns(set.also)
 	if err != nil {
 		return err
 	}
-	except, err := parsePatterns(set.except)
+	except, err := set.parsePatterns(set.except)
 	if err != nil {
 		return err
 	}
@@ -35,19 +35,19 @@ func (p *plan) combine(spec string, set *settings) error {
 }
 
 // parsePatterns parses the schedules of Also and Except.
-func parsePatterns(specs []string) ([]pattern, error) {
+func (set *settings) parsePatterns(specs []string) ([]pattern, error) {
 	var all []pattern
 	for _, spec := range specs {
 		if hasZone(spec) {
 			err := errors.New("a combined schedule is in the zone of the main one")
 			return nil, &ParseError{spec, "zone", spec, err}
 		}
-		parsed, err := parseReference(spec, false)
+		parsed, days, err := set.parseFields(spec, spec, false)
 		if err != nil {
-			return nil, explain(spec, spec, err, false)
+			return nil, err
 		}
 
-		fields, ok := fieldsOf(parsed)
+		fields, ok := fieldsOf(parsed, days)
 		if !ok {
 			return nil, &ParseError{spec, "descriptor", spec, errNotCombined}
 		}

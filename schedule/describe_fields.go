@@ -147,40 +147,57 @@ func (p *pattern) clockTimes() string {
 // daysText describes the days. It is empty if all days match, which by S2 can be so even if both
 // fields are restricted.
 func (p *pattern) daysText() string {
-	byDom := p.doms != allDoms && p.doms != 0 // an empty field adds no day
-	byDow := p.dows != allDows && p.dows != 0
-	starred := p.anyDom || p.anyDow
-	if !starred && (p.doms == allDoms || p.dows == allDows) {
-		byDom, byDow = false, false
+	dates, weekdays := p.doms == allDoms, p.dows == allDows
+	if eachDay := dates || weekdays; eachDay && !p.anyDom && !p.anyDow {
+		dates, weekdays = true, true
 	}
 
-	months := ""
-	if p.months != allMonths {
-		months = inMonths(p.months)
+	text := "" // an empty field adds no day
+	if !dates {
+		text = both(p.domText(), p.onSpecial(p.special.dates()))
 	}
-	onDow := strings.TrimSpace(p.weekdaysText() + " " + months)
+	if !weekdays {
+		text = both(text, both(p.weekdaysText(), p.onSpecial(p.special.weekdays())))
+	}
+	if text == "" && p.months != allMonths {
+		return "every day " + inMonths(p.months)
+	}
+	return text
+}
+
+// both joins two texts, of which one may be empty.
+func both(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + " and " + b
+}
+
+// onSpecial describes special days.
+func (p *pattern) onSpecial(days []string) string {
+	if len(days) == 0 {
+		return ""
+	}
+	return "on " + enumerate(days) + p.ofMonths()
+}
+
+// ofMonths returns the months for the text about a date.
+func (p *pattern) ofMonths() string {
 	switch {
-	case byDom && byDow:
-		return p.domText() + " and " + onDow
-	case byDom:
-		return p.domText()
-	case byDow:
-		return onDow
-	case months != "":
-		return "every day " + months
+	case p.months == allMonths:
+		return " of every month"
+	case isSpan(p.months):
+		return " of every month " + inMonths(p.months)
 	}
-	return ""
+	return " of " + monthNames(p.months)
 }
 
 func (p *pattern) domText() string {
-	of := " of every month"
-	if p.months != allMonths {
-		of = " of " + monthNames(p.months)
-		if isSpan(p.months) {
-			of = " of every month " + inMonths(p.months)
-		}
+	if p.doms == 0 {
+		return ""
 	}
 
+	of := p.ofMonths()
 	days, even := progressionOf(uint64(p.doms))
 	switch {
 	case even && days.n > 2 && days.step == 1:
@@ -193,19 +210,24 @@ func (p *pattern) domText() string {
 }
 
 func (p *pattern) weekdaysText() string {
-	switch p.dows {
-	case 0b0111110:
-		return "on weekdays"
-	case 0b1000001:
-		return "on weekends"
+	months := ""
+	if p.months != allMonths {
+		months = " " + inMonths(p.months)
 	}
 
 	plural := func(d int) string { return time.Weekday(d).String() + "s" }
 	days, even := progressionOf(uint64(p.dows))
-	if even && days.step == 1 && days.n > 2 {
-		return "on " + plural(days.first) + " to " + plural(days.last)
+	switch {
+	case p.dows == 0:
+		return ""
+	case p.dows == 0b0111110:
+		return "on weekdays" + months
+	case p.dows == 0b1000001:
+		return "on weekends" + months
+	case even && days.step == 1 && days.n > 2:
+		return "on " + plural(days.first) + " to " + plural(days.last) + months
 	}
-	return "on " + enumerate(texts(uint64(p.dows), plural))
+	return "on " + enumerate(texts(uint64(p.dows), plural)) + months
 }
 
 // inMonths returns "in January and July" or "from June to August".

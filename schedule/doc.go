@@ -31,7 +31,8 @@
 // options change both. The zone belongs to the schedule, and the location of an argument never
 // matters (S5); without an option the zone is UTC. Several schedules can be combined into one, with
 // exceptions (Also, Except). WithSeconds allows a field of seconds; jobs then need names with
-// seconds (cronjob.NameSeconds). NotBefore and NotAfter bound the runs.
+// seconds (cronjob.NameSeconds). WithSpecialDays allows the last day of the month, the nearest working
+// day and the nth weekday (S6). NotBefore and NotAfter bound the runs.
 //
 // A status write can fail after a job was created, and a cache can show an older
 // status. Package cronjob handles both: it plans whole rounds, with policies and history.

@@ -112,6 +112,22 @@ func ExampleWithSeconds() {
 	// 5 before, 4 left
 }
 
+// The schedule runs on the last working day of each month, and on the second Friday.
+func ExampleWithSpecialDays() {
+	s, err := schedule.Parse("0 9 LW * fri#2", schedule.WithSpecialDays())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for run := range s.NextN(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 3) {
+		fmt.Println(run.Format(time.RFC1123))
+	}
+	// Output:
+	// Fri, 08 May 2026 09:00:00 UTC
+	// Fri, 29 May 2026 09:00:00 UTC
+	// Fri, 12 Jun 2026 09:00:00 UTC
+}
+
 // One compiled zone serves many schedules.
 func ExampleWithLocation() {
 	berlin, _ := time.LoadLocation("Europe/Berlin")

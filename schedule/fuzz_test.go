@@ -1,8 +1,10 @@
 package schedule_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robfig/cron/v3"
 
@@ -49,6 +51,45 @@ func FuzzFieldErrors(f *testing.F) {
 			if _, err := schedule.Parse(spec); err != nil && strings.Contains(err.Error(), "strconv") {
 				t.Errorf("%q: %v", spec, err)
 			}
+		}
+	})
+}
+
+// FuzzSpecialDays: the option accepts all that parses without it, with the same meaning. What else it
+// accepts can be stored, described and linted, and its runs of four years can be counted.
+func FuzzSpecialDays(f *testing.F) {
+	for _, days := range []string{"L *", "L-3,15W *", "LW 5#2", "* friL,mon", "L-30W,L-31 5#6", "1,,L ,", "WL 5L#L", "l-3 FRI#+2"} {
+		f.Add(days)
+	}
+	f.Fuzz(func(t *testing.T, days string) {
+		dom, dow, _ := strings.Cut(days, " ")
+		spec := "0 12 " + dom + " 2,4 " + dow
+		plain, plainErr := schedule.Parse(spec)
+		s, err := schedule.Parse(spec, schedule.WithSpecialDays())
+		if plainErr == nil && (err != nil || !s.Equal(plain)) {
+			t.Fatalf("%q: %v with the option", spec, err)
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "strconv") {
+				t.Fatal(err)
+			}
+			return
+		}
+
+		var read schedule.Schedule
+		if data, err := json.Marshal(s); err != nil || json.Unmarshal(data, &read) != nil || !read.Equal(s) {
+			t.Fatalf("%q: stored as %s, %v", spec, data, err)
+		}
+		if s.Describe() == "" || len(s.Lint(schedule.Circumstances{})) > 0 != (len(read.Lint(schedule.Circumstances{})) > 0) {
+			t.Fatalf("%q: %q", spec, s.Describe())
+		}
+		begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+		n := 0
+		for range s.Between(begin, begin.AddDate(4, 0, 0)) {
+			n++
+		}
+		if got := s.Count(begin, begin.AddDate(4, 0, 0)); got != n || n > 0 && s.Never() {
+			t.Fatalf("%q: %d runs, counted %d", spec, n, got)
 		}
 	})
 }

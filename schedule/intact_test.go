@@ -13,7 +13,7 @@ func TestS1_NothingIsShared(t *testing.T) {
 	also, except := []string{"0 9 1 * *", "*/20 * * * 1"}, []string{"* * 13 * *"}
 	public := intact.Functions{
 		Of: []any{
-			schedule.Parse, schedule.WithLocation, schedule.WithTimeZone, schedule.WithSeconds, schedule.NotBefore, schedule.NotAfter,
+			schedule.Parse, schedule.WithLocation, schedule.WithTimeZone, schedule.WithSeconds, schedule.WithSpecialDays, schedule.NotBefore, schedule.NotAfter,
 			schedule.WithAnchor, schedule.RunAfterAnchor, schedule.RunSkippedAtGapEnd, schedule.RunRepeatedFirst, schedule.RunRepeatedLast,
 			schedule.Also, schedule.Except, schedule.Kubernetes,
 		},

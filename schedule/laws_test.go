@@ -31,6 +31,8 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 		spec = "@every " + time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "every")).String()
 	case 1, 2:
 		opts = append(opts, schedule.Also(randomSpecs(r)...), schedule.Except(randomSpecs(r)...))
+	case 6:
+		spec, opts = withSpecial(r, spec), append(opts, schedule.WithSpecialDays())
 	case 3, 4, 5:
 		spec, opts = randomSeconds(r)+" "+spec, append(opts, schedule.WithSeconds())
 	}
@@ -94,7 +96,10 @@ func TestN2_NextIsTheFirstMatch(t *testing.T) {
 		if rapid.Bool().Draw(t, "seconds") {
 			spec = randomSeconds(r) + " " + spec
 		}
-		s := mustParse(t, spec, zone.option, schedule.WithSeconds())
+		if rapid.IntRange(0, 3).Draw(t, "special") == 0 {
+			spec = withSpecial(r, spec)
+		}
+		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.WithSpecialDays())
 		from := drawInstant(t, zone.loc, "from")
 		until := from.Unix() + 2*86400
 		if hasSeconds(spec) || stepOf(zone.loc, from.Unix(), until) == 1 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // part is one element of a field's list, as written.
@@ -38,6 +39,11 @@ func (s Schedule) parts() (all []part) {
 
 // partOf parses a part that the reference has accepted.
 func partOf(field int, text string) part {
+	var days specialDays
+	if special, _ := days.add(field, text); special {
+		return part{text: text, field: field, first: days.farthest()}
+	}
+
 	r := rangeOf(field)
 	base, step, _ := strings.Cut(text, "/")
 	low, high, ranged := strings.Cut(base, "-")
@@ -93,7 +99,8 @@ func (s Schedule) lintEachMinute() (message, once string) {
 		next = len(fields) - 1 // the day of the week
 	}
 	for text := range strings.SplitSeq(fields[next], ",") {
-		if isStar(text) || strings.Contains(text, "-") && !strings.Contains(text, "/") {
+		isRange := strings.Contains(text, "-") && !strings.Contains(text, "/") && text[0] != 'L'
+		if isStar(text) || isRange {
 			return "", ""
 		}
 	}
@@ -119,7 +126,7 @@ func (s Schedule) lintUnevenStep() string {
 		}
 
 		name := fieldNames[p.field]
-		if p.field == 2 {
+		if p.field == dayField {
 			return fmt.Sprintf("%s %q is uneven: it begins again on the %s of each month, "+
 				"whatever day comes before", name, p.text, ordinal(p.first))
 		}
@@ -139,7 +146,8 @@ func (p *pattern) goesOn(field int) bool {
 	case 0:
 		return p.hours&(p.hours<<1|p.hours>>23&1) != 0
 	case 1:
-		return slices.ContainsFunc(p.days[:], func(days uint32) bool { return days&(days<<1) != 0 })
+		follow := func(days uint32) bool { return days&(days<<1) != 0 }
+		return slices.ContainsFunc(p.days[:], func(days [7]uint32) bool { return slices.ContainsFunc(days[:], follow) })
 	case 2:
 		return p.months&(p.months<<1|p.months>>12&1<<1) != 0
 	case 5:
@@ -156,7 +164,11 @@ func (s Schedule) lintMissingDay() string {
 
 	months := s.plan.table.months
 	for _, p := range s.parts() {
-		if p.field != 2 || p.open {
+		if day, ok := strings.CutSuffix(p.text, "#5"); ok {
+			weekday := time.Weekday(valueOf(weekdayField, day))
+			return fmt.Sprintf("some months have no 5th %s: no run for %q there", weekday, p.text)
+		}
+		if p.field != dayField || p.open {
 			continue
 		}
 

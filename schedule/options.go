@@ -20,6 +20,7 @@ type settings struct {
 	repeated    repeated
 	kubernetes  bool
 	seconds     bool
+	specialDays bool
 	// notBefore and notAfter are the bounds; zero means none.
 	notBefore, notAfter time.Time
 	// also and except are the specs of other schedules.
@@ -53,6 +54,23 @@ func WithTimeZone(name string) Option {
 // is used with a field of seconds other than "0".
 func WithSeconds() Option {
 	return func(s *settings) { s.seconds = true }
+}
+
+// WithSpecialDays accepts days of the month that depend on its length or its weekdays (S6). They can be
+// mixed with plain values in a list, but not in a range or with a step:
+//
+//	L     in day-of-month: the last day of the month; L-3 is three days before it
+//	15W   in day-of-month: the working day, Monday to Friday, nearest to the 15th in the same month
+//	LW    in day-of-month: the same for the last day, or for L-3 with L-3W
+//	fri#2 in day-of-week, or 5#2: the second Friday of the month, up to the fifth
+//	friL  in day-of-week, or 5L: the last Friday of the month
+//
+// A month without such a day, as a month of 30 days for 31W, has no run for it, which Lint reports.
+// Such fields are restricted ones (S2). The option applies to Also and Except as well. Everything else
+// has the same meaning as without it. The reference has no such days, so option Kubernetes has no
+// effect on a schedule with them.
+func WithSpecialDays() Option {
+	return func(s *settings) { s.specialDays = true }
 }
 
 // NotBefore removes the runs earlier than t, and NotAfter the runs later than t. All methods work

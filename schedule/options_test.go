@@ -8,7 +8,7 @@ import (
 
 // Each setting is stored, or it would be lost by a round trip.
 func TestSchedule_StoresEachOption(t *testing.T) {
-	known := []string{"zone", "zoneName", "anchor", "afterAnchor", "gapEnd", "repeated", "kubernetes", "seconds", "notBefore", "notAfter", "also", "except"}
+	known := []string{"zone", "zoneName", "anchor", "afterAnchor", "gapEnd", "repeated", "kubernetes", "seconds", "specialDays", "notBefore", "notAfter", "also", "except"}
 	settings := reflect.TypeFor[settings]()
 	for i := range settings.NumField() {
 		if name := settings.Field(i).Name; !slices.Contains(known, name) {

@@ -48,7 +48,7 @@ type clock struct {
 
 // clockOf returns a clock that matches if main or one of also matches, and none of except.
 func clockOf(main string, also, except []string) clock {
-	var wanted, unwanted []*cron.SpecSchedule
+	var wanted, unwanted []fields
 	for _, spec := range append([]string{main}, also...) {
 		wanted = append(wanted, fieldsOf(spec))
 	}
@@ -56,7 +56,7 @@ func clockOf(main string, also, except []string) clock {
 		unwanted = append(unwanted, fieldsOf(spec))
 	}
 	return clock{func(t time.Time) bool {
-		match := func(f *cron.SpecSchedule) bool { return shows(f, t) }
+		match := func(f fields) bool { return f.shows(t) }
 		return slices.ContainsFunc(wanted, match) && !slices.ContainsFunc(unwanted, match)
 	}, hasSeconds(main)}
 }
@@ -66,16 +66,42 @@ func hasSeconds(spec string) bool { return len(strings.Fields(spec)) == 6 }
 // theirs is robfig's parser with an optional field of seconds.
 var theirs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-func fieldsOf(spec string) *cron.SpecSchedule {
-	parsed, err := theirs.Parse(spec)
+// fields are the fields as robfig parsed them, and the days that it does not know.
+type fields struct {
+	*cron.SpecSchedule
+	days, weekdays []string
+}
+
+func fieldsOf(spec string) (f fields) {
+	texts := strings.Fields(spec)
+	without := func(field *string, letters string) (special []string) {
+		var others []string
+		for part := range strings.SplitSeq(*field, ",") {
+			if strings.ContainsAny(part, letters) {
+				special = append(special, part)
+			} else {
+				others = append(others, part)
+			}
+		}
+		if *field = strings.Join(others, ","); *field == "" {
+			*field = ","
+		}
+		return special
+	}
+	if n := len(texts); n > 1 {
+		f.days, f.weekdays = without(&texts[n-3], "LW"), without(&texts[n-1], "L#")
+	}
+
+	parsed, err := theirs.Parse(strings.Join(texts, " "))
 	if err != nil {
 		panic(err)
 	}
-	return parsed.(*cron.SpecSchedule)
+	f.SpecSchedule = parsed.(*cron.SpecSchedule)
+	return f
 }
 
 // shows reports whether the clock of t matches the fields.
-func shows(f *cron.SpecSchedule, t time.Time) bool {
+func (f fields) shows(t time.Time) bool {
 	has := func(set uint64, v int) bool { return set>>v&1 == 1 }
 	hour, minute, second := t.Clock()
 	if !has(f.Second, second) || !has(f.Minute, minute) || !has(f.Hour, hour) {
@@ -85,11 +111,56 @@ func shows(f *cron.SpecSchedule, t time.Time) bool {
 	if !has(f.Month, int(month)) {
 		return false
 	}
-	dom, dow := has(f.Dom, day), has(f.Dow, int(t.Weekday()))
+	isDay := func(special string) bool { return isSpecialDay(special, t) }
+	dom := has(f.Dom, day) || slices.ContainsFunc(f.days, isDay)
+	dow := has(f.Dow, int(t.Weekday())) || slices.ContainsFunc(f.weekdays, isDay)
 	if has(f.Dom, 63) || has(f.Dow, 63) {
 		return dom && dow
 	}
 	return dom || dow
+}
+
+// isSpecialDay looks at all days of the month of t.
+func isSpecialDay(special string, t time.Time) bool {
+	year, month, today := t.Date()
+	weekdayOf := func(day int) time.Weekday { return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Weekday() }
+	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+
+	if text, nth, counted := strings.Cut(strings.TrimSuffix(special, "L"), "#"); counted || text != special && text != "" {
+		weekday, err := strconv.Atoi(text)
+		if err != nil {
+			weekday = strings.Index("sunmontuewedthufrisat", strings.ToLower(text)) / 3
+		}
+		var all []int
+		for day := 1; day <= last; day++ {
+			if weekdayOf(day) == time.Weekday(weekday) {
+				all = append(all, day)
+			}
+		}
+		if !counted {
+			return today == all[len(all)-1]
+		}
+		n, _ := strconv.Atoi(nth)
+		return n <= len(all) && today == all[n-1]
+	}
+
+	text, working := strings.CutSuffix(special, "W")
+	day, _ := strconv.Atoi(strings.TrimPrefix(text, "L-"))
+	if text[0] == 'L' {
+		day = last - day
+	}
+	if !working || day < 1 || day > last {
+		return today == day
+	}
+
+	best := 0
+	for other := 1; other <= last; other++ {
+		isFree := weekdayOf(other) == time.Saturday || weekdayOf(other) == time.Sunday
+		if !isFree && (best == 0 || max(other-day, day-other) < max(best-day, day-best)) {
+			best = other
+		}
+	}
+	return today == best
 }
 
 // stepOf returns one minute, or one second if the zone has a transition between two
@@ -223,6 +294,20 @@ func randomSpec(r *rand.Rand) string {
 	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
 }
 
+// randomSpecial returns special days, at times with other days.
+func randomSpecial(r *rand.Rand) string {
+	day := pick(r, "L", "LW", fmt.Sprintf("L-%d", 1+r.Intn(30)), fmt.Sprintf("%dW", 1+r.Intn(31)), fmt.Sprintf("L-%dW", 1+r.Intn(30)))
+	weekday := pick(r, fmt.Sprintf("%d#%d", r.Intn(7), 1+r.Intn(5)), fmt.Sprintf("%dL", r.Intn(7)), "Fri#2", "monL")
+	return pick(r, day+" "+pick(r, "*", "*", "2", "1-11")+" *", "* * "+weekday, day+" * "+weekday,
+		day+",1,L * *", "*/20,"+day+" * *", "*,"+day+" * "+weekday, "* * 1,"+weekday+",sunL", day+" 2,6 1-5")
+}
+
+// withSpecial replaces the days of a schedule.
+func withSpecial(r *rand.Rand, spec string) string {
+	texts := strings.Fields(spec)
+	return strings.Join(texts[:len(texts)-3], " ") + " " + randomSpecial(r)
+}
+
 // randomSeconds returns a field of seconds, often with few values.
 func randomSeconds(r *rand.Rand) string {
 	return pick(r, "0", "*", "30", "59", "*/10", "*/7", "0,30", "5,6", ",", randomField(r, 0, 59))
@@ -297,11 +382,18 @@ func TestS4_BruteForce(t *testing.T) {
 
 		spec := randomSpec(r)
 		var also, except []string
-		opts := []schedule.Option{zone.option}
+		opts := []schedule.Option{zone.option, schedule.WithSpecialDays()}
+		special := r.Intn(4) == 0
+		if special {
+			spec = withSpecial(r, spec)
+		}
 
 		switch i % 3 {
 		case 0:
 			also, except = randomSpecs(r), randomSpecs(r)
+			if special {
+				except = append(except, withSpecial(r, randomSpec(r)))
+			}
 			opts = append(opts, schedule.Also(also...), schedule.Except(except...))
 		case 1:
 			spec, longest = randomSeconds(r)+" "+spec, 2*3600

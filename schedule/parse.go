@@ -9,6 +9,9 @@ import (
 // first, so that the others have the same index without them.
 var fieldNames = [...]string{"minute", "hour", "day-of-month", "month", "day-of-week", "second"}
 
+// The fields that special days can be in, by index.
+const dayField, weekdayField = 2, 4
+
 // Parse compiles a schedule: five fields, six if WithSeconds is given, a descriptor such as @daily,
 // or "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts; anything else is
 // an error of type *ParseError. "@every" is rounded to whole seconds, at least one, which Lint
@@ -29,9 +32,9 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	parsed, err := parseReference(text, set.seconds)
+	parsed, days, err := set.parseFields(spec, text, set.seconds)
 	if err != nil {
-		return Schedule{}, explain(spec, text, err, set.seconds)
+		return Schedule{}, err
 	}
 
 	z, err := set.resolveZone(spec)
@@ -40,7 +43,7 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	}
 
 	p := &plan{spec: text, zone: z}
-	p.adopt(parsed, &set)
+	p.adopt(parsed, days, &set)
 	if err := p.combine(spec, &set); err != nil {
 		return Schedule{}, err
 	}

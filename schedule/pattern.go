@@ -13,10 +13,12 @@ type pattern struct {
 	// anyDom and anyDow are true if the field was written with a star. By S2 that differs from
 	// listing all its values.
 	anyDom, anyDow bool
+	// special holds further days of both fields.
+	special specialDays
 
-	// days holds the matching days of a month of 31 days, by the weekday of its first day. The
-	// months field is not applied.
-	days [7]uint32
+	// days holds the matching days of a month, by its number of days less 28 and by the weekday of
+	// its first day. The months field is not applied.
+	days [4][7]uint32
 
 	// weekly is true if only the weekday decides, as for most schedules. Then week holds the
 	// matching weekdays of two weeks in a row.
@@ -47,8 +49,10 @@ type pattern struct {
 
 // compile sets the derived fields.
 func (p *pattern) compile() {
-	for first := range p.days {
-		p.days[first] = p.daysOfMonth(first)
+	for length := range p.days {
+		for first := range p.days[length] {
+			p.days[length][first] = p.daysOfMonth(first, 28+length)
+		}
 	}
 
 	p.perHour = int64(bits.OnesCount64(p.minutes))
@@ -66,7 +70,7 @@ func (p *pattern) compile() {
 	p.cycleDays = p.yearsBefore(400)
 
 	// The rest is for speed: common patterns need only a shift.
-	p.weekly = p.months == allMonths && p.anyDom
+	p.weekly = p.months == allMonths && p.anyDom && !p.special.any()
 	p.week = uint16(p.dows | p.dows<<7)
 	p.monthsFromMarch = (p.months | p.months<<12) & (allMonths << 2)
 	p.daily = p.weekly && p.dows == allDows
@@ -85,17 +89,19 @@ func (p *pattern) equal(other *pattern) bool {
 
 // daysOfMonth applies S2. A starred field holds every value, so with one star only the other field
 // decides, and with two all days match.
-func (p *pattern) daysOfMonth(firstWeekday int) uint32 {
-	var byWeekday uint32
-	for d := 1; d <= 31; d++ {
+func (p *pattern) daysOfMonth(firstWeekday, length int) uint32 {
+	byDate, byWeekday := p.special.daysOfMonth(firstWeekday, length)
+	for d := 1; d <= length; d++ {
+		byDate |= p.doms & (1 << d)
 		if p.dows>>((firstWeekday+d-1)%7)&1 == 1 {
 			byWeekday |= 1 << d
 		}
 	}
+
 	if p.anyDom || p.anyDow {
-		return p.doms & byWeekday
+		return byDate & byWeekday
 	}
-	return p.doms | byWeekday
+	return byDate | byWeekday
 }
 
 // never reports whether no minute of any year matches (S3). Kinds of years repeat every 400 years,
@@ -122,7 +128,7 @@ func (p *pattern) matching(kind, month int) uint32 {
 		return 0
 	}
 	shape := &calendar.month[kind][month]
-	return p.days[shape.weekday] & shape.days
+	return p.days[shape.length][shape.weekday]
 }
 
 // from returns the first matching time at or after c. The pattern must match
@@ -200,18 +206,21 @@ func (p *pattern) dayFrom(day int64) int64 {
 	if p.weekly {
 		return day + int64(bits.TrailingZeros16(p.week>>weekdayOf(day)))
 	}
+	if p.special.any() {
+		return p.searchFrom(day)
+	}
 	return p.dateFrom(day)
 }
 
-// dateFrom implements dayFrom if not only the weekday decides. It looks at the month of the day and
-// at the next month of the months field, and only at days up to the 28th, which exist in each year.
-// Otherwise it calls searchFrom.
+// dateFrom implements dayFrom if not only the weekday decides, and without special days. It looks at
+// the month of the day and at the next month of the months field, and only at days up to the 28th,
+// which exist in each year. Otherwise it calls searchFrom.
 func (p *pattern) dateFrom(day int64) int64 {
 	year, rest := yearOf(day)
 	month, dom := monthOf(rest)
 
 	if p.monthsFromMarch>>month&1 == 1 {
-		if later := p.days[weekdayOf(day-int64(dom))] >> (dom + 1); later != 0 {
+		if later := p.days[3][weekdayOf(day-int64(dom))] >> (dom + 1); later != 0 {
 			if days := bits.TrailingZeros32(later); dom+days < 28 {
 				return day + int64(days)
 			}
@@ -224,14 +233,14 @@ func (p *pattern) dateFrom(day int64) int64 {
 		begins, left = newYear(int(year)+2)-daysToJanuary, p.monthsFromMarch
 	}
 	begins += monthBegins(bits.TrailingZeros32(left))
-	if dom := bits.TrailingZeros32(p.days[weekdayOf(begins)]); dom <= 28 {
+	if dom := bits.TrailingZeros32(p.days[3][weekdayOf(begins)]); dom <= 28 {
 		return begins + int64(dom) - 1
 	}
 	return p.searchFrom(day)
 }
 
-// searchFrom is like dateFrom, but searches month by month. The search ends, because successive
-// matching days are at most eight years apart, like the leap days around 2100.
+// searchFrom is like dateFrom, but searches month by month, and finds special days as well. The
+// search ends, because each kind of year comes again within 40 years.
 func (p *pattern) searchFrom(day int64) int64 {
 	year, month, dom := dateOf(day)
 	kind := kindOf(year)

@@ -15,6 +15,24 @@ type reference struct {
 	cron.Schedule
 }
 
+// parseFields parses a schedule without a zone: the special days here, the rest with the reference's
+// parser.
+func (set *settings) parseFields(spec, text string, seconds bool) (cron.Schedule, specialDays, error) {
+	var days specialDays
+	if set.specialDays {
+		var err error
+		if text, err = days.take(spec, text, seconds); err != nil {
+			return nil, days, err
+		}
+	}
+
+	parsed, err := parseReference(text, seconds)
+	if err != nil {
+		return nil, days, explain(spec, text, err, seconds)
+	}
+	return parsed, days, nil
+}
+
 // parseReference parses five fields, six if seconds are allowed, or a descriptor, with the
 // reference's parser. The caller must remove a zone prefix: for a prefix, the parser would read the
 // disk, and v3.0.1 panics on "TZ=0".
@@ -41,17 +59,17 @@ func fieldError(index int, value string) error {
 }
 
 // adopt copies the fields that the reference parsed.
-func (p *plan) adopt(parsed cron.Schedule, set *settings) {
+func (p *plan) adopt(parsed cron.Schedule, days specialDays, set *settings) {
 	switch s := parsed.(type) {
 	case *cron.SpecSchedule:
-		p.table = timetable{pattern: patternOf(s), zone: p.zone, gapEnd: set.gapEnd, repeated: set.repeated}
+		p.table = timetable{pattern: patternOf(s, days), zone: p.zone, gapEnd: set.gapEnd, repeated: set.repeated}
 		p.table.addSeconds(s.Second &^ star)
 	case cron.ConstantDelaySchedule:
 		// The reference has rounded to whole seconds, at least one (S1).
 		p.every = interval{seconds: int64(s.Delay / time.Second), anchor: set.anchor}
 	}
 
-	if set.kubernetes {
+	if set.kubernetes && !days.any() {
 		p.reference = &reference{parsed}
 	}
 }
@@ -60,15 +78,15 @@ func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 const star = 1 << 63
 
 // fieldsOf returns the fields that the reference parsed, and false if it parsed an interval.
-func fieldsOf(parsed cron.Schedule) (pattern, bool) {
+func fieldsOf(parsed cron.Schedule, days specialDays) (pattern, bool) {
 	s, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
 		return pattern{}, false
 	}
-	return patternOf(s), true
+	return patternOf(s, days), true
 }
 
-func patternOf(s *cron.SpecSchedule) pattern {
+func patternOf(s *cron.SpecSchedule, days specialDays) pattern {
 	p := pattern{
 		minutes: s.Minute &^ star,
 		hours:   uint32(s.Hour),
@@ -77,6 +95,7 @@ func patternOf(s *cron.SpecSchedule) pattern {
 		dows:    uint32(s.Dow),
 		anyDom:  s.Dom&star != 0,
 		anyDow:  s.Dow&star != 0,
+		special: days,
 	}
 	p.compile()
 	return p

@@ -115,10 +115,11 @@ func (s *Schedule) UnmarshalJSON(data []byte) error {
 }
 
 func (in *storedSchedule) options() ([]Option, error) {
-	// With WithSeconds, both five and six fields parse.
+	// With these two, all schedules parse: both five and six fields, and all days.
 	opts := []Option{
 		WithTimeZone(in.TimeZone),
 		WithSeconds(),
+		WithSpecialDays(),
 		Also(in.Also...),
 		Except(in.Except...),
 		WithAnchor(time.Unix(in.Anchor, 0)),

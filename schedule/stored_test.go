@@ -33,6 +33,8 @@ func TestSchedule_Stored(t *testing.T) {
 		{"@every 90s", []schedule.Option{schedule.WithAnchor(anchor)}, `{"spec":"@every 90s","anchor":1767225607}`},
 		{"*/20 0 9 * * *", []schedule.Option{schedule.WithSeconds(), schedule.NotBefore(anchor.Add(1)), schedule.NotAfter(anchor.AddDate(0, 3, 0))},
 			`{"spec":"*/20 0 9 * * *","notBefore":1767225608,"notAfter":1775001607}`},
+		{"0 0 L,15W * fri#2", []schedule.Option{schedule.WithSpecialDays(), schedule.Except("* * LW * *")},
+			`{"spec":"0 0 L,15W * fri#2","except":["* * LW * *"]}`},
 		{"@hourly", []schedule.Option{schedule.RunAfterAnchor(), schedule.WithAnchor(anchor.AddDate(0, 3, 0))},
 			`{"spec":"@hourly","anchor":1775001607,"afterAnchor":true}`},
 		{"@every 90s", []schedule.Option{schedule.RunAfterAnchor(), schedule.WithAnchor(anchor)}, `{"spec":"@every 90s","anchor":1767225607,"afterAnchor":true}`},

@@ -78,29 +78,29 @@ func partProblem(index int, part string) string {
 
 // extensionProblem explains extensions of other programs, such as "L" or "#".
 func extensionProblem(index int, part string) string {
-	const days, weekdays = 2, 4
 	switch r := rangeOf(index); {
 	case part == "H", strings.HasPrefix(part, "H/"), strings.HasPrefix(part, "H("):
 		return fmt.Sprintf("H, a value chosen for the job, is not supported; write a value from %d to %d", r.min, r.max)
 	}
 
 	switch index {
-	case days:
+	case dayField:
 		switch {
 		case strings.HasSuffix(part, "W"):
-			return "W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week"
+			return "W, the working day next to a date, is not standard; " +
+				"write the day, or * and 1-5 as day-of-week"
 		case strings.HasPrefix(part, "L"):
-			return "L, the last day of a month, is not supported; " +
+			return "L, the last day of a month, is not standard; " +
 				"write 28-31 and let the job check that tomorrow is the 1st"
 		}
 
-	case weekdays:
+	case weekdayField:
 		if day, nth, found := strings.Cut(part, "#"); found {
 			instead := "the days of that week"
 			if n, err := strconv.Atoi(nth); err == nil && 1 <= n && n <= 5 {
 				instead = fmt.Sprintf("%d-%d", 7*n-6, min(7*n, 31))
 			}
-			return fmt.Sprintf("#, the nth weekday of a month, is not supported; write %s as day-of-month, "+
+			return fmt.Sprintf("#, the nth weekday of a month, is not standard; write %s as day-of-month, "+
 				"* as day-of-week, and let the job check for weekday %s", instead, day)
 		}
 
@@ -109,7 +109,7 @@ func extensionProblem(index int, part string) string {
 		case part == "L":
 			return "L is not supported; write 6 for Saturday"
 		case isLast:
-			return fmt.Sprintf("L, the last weekday of a month, is not supported; write 22-31 as day-of-month, "+
+			return fmt.Sprintf("L, the last weekday of a month, is not standard; write 22-31 as day-of-month, "+
 				"* as day-of-week, and let the job check for the last weekday %s", day)
 		}
 	}
@@ -124,7 +124,7 @@ func valueProblem(index int, value, part string) string {
 	switch {
 	case value == "*", value == "?", inRange:
 		return ""
-	case index == 4 && n == 7:
+	case index == weekdayField && n == 7:
 		if low, _, ranged := strings.Cut(part, "-"); ranged && value != low && !strings.Contains(part, "/") {
 			return fmt.Sprintf("Sunday is 0; write %s-6,0", low)
 		}

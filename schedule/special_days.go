@@ -1,0 +1,173 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+)
+
+// specialDays are the days of WithSpecialDays. They depend on the number of days of the month, or on
+// the weekday of its first day.
+type specialDays struct {
+	fromEnd    uint32   // bit n: n days before the last, as in L or L-3
+	near       uint32   // bit n: the working day next to the nth, as in 15W
+	nearToEnd  uint32   // bit n: the working day next to n days before the last, as in LW
+	ofWeekdays [6]uint8 // at n the weekdays of which the nth counts, as in 5#2; at 0 the last, as in 5L
+}
+
+func (d *specialDays) any() bool { return *d != specialDays{} }
+
+// take removes the special days from the fields of a schedule.
+func (d *specialDays) take(spec, text string, seconds bool) (plain string, err error) {
+	fields := strings.Fields(text)
+	if len(fields) != 5 && !(len(fields) == 6 && seconds) {
+		return text, nil // which does not parse, or is a descriptor
+	}
+
+	for _, index := range []int{dayField, weekdayField} {
+		field := &fields[len(fields)-5+index]
+		var others []string
+		for part := range strings.SplitSeq(*field, ",") {
+			special, err := d.add(index, part)
+			if err != nil {
+				return "", &ParseError{spec, fieldNames[index], *field, err}
+			}
+			if !special {
+				others = append(others, part)
+			}
+		}
+		*field = cmp.Or(strings.Join(others, ","), ",") // to the reference, a comma is an empty list
+	}
+	return strings.Join(fields, " "), nil
+}
+
+// add adds one part of a list. It returns false for a part that is no special day.
+func (d *specialDays) add(index int, part string) (special bool, err error) {
+	switch {
+	case index == dayField && strings.ContainsAny(part, "LW"):
+		return true, d.addDate(part)
+	case index == weekdayField && (strings.HasSuffix(part, "L") || strings.Contains(part, "#")):
+		return true, d.addWeekday(part)
+	}
+	return false, nil
+}
+
+func (d *specialDays) addDate(part string) error {
+	day, near := strings.CutSuffix(part, "W")
+	before, fromEnd := strings.CutPrefix(day, "L-")
+	n := valueOf(dayField, before)
+	isBefore := fromEnd && 1 <= n && n <= 30
+	isDate := !fromEnd && 1 <= n && n <= 31
+
+	switch {
+	case day == "L" && near:
+		d.nearToEnd |= 1
+	case day == "L":
+		d.fromEnd |= 1
+	case isBefore && near:
+		d.nearToEnd |= 1 << n
+	case isBefore:
+		d.fromEnd |= 1 << n
+	case isDate && near:
+		d.near |= 1 << n
+	default:
+		return fmt.Errorf("%q: want L, L-1 to L-30, or 1W to 31W, or W after one of the former, as in LW", part)
+	}
+	return nil
+}
+
+func (d *specialDays) addWeekday(part string) error {
+	day, nth, counted := strings.Cut(part, "#")
+	n := valueOf(dayField, nth)
+	if !counted {
+		day, n = strings.TrimSuffix(part, "L"), 0
+	}
+
+	weekday := valueOf(weekdayField, day)
+	switch {
+	case day != "" && valueProblem(weekdayField, day, day) != "":
+		return fmt.Errorf("%q: %s", part, valueProblem(weekdayField, day, day))
+	case weekday < 0, n > 5, counted && n < 1:
+		return fmt.Errorf("%q: want the 1st to the 5th of a weekday, as in 5#1, or the last, as in 5L", part)
+	}
+	d.ofWeekdays[n] |= 1 << weekday
+	return nil
+}
+
+// daysOfMonth returns the days of each field in a month.
+func (d *specialDays) daysOfMonth(firstWeekday, length int) (byDate, byWeekday uint32) {
+	if !d.any() {
+		return 0, 0
+	}
+
+	for day := 1; day <= length; day++ {
+		weekday := (firstWeekday + day - 1) % 7
+		if d.fromEnd>>(length-day)&1 == 1 {
+			byDate |= 1 << day
+		}
+		if d.near>>day&1 == 1 || d.nearToEnd>>(length-day)&1 == 1 {
+			byDate |= 1 << workingDay(day, weekday, length)
+		}
+
+		nth, isLast := (day+6)/7, day+7 > length
+		if d.ofWeekdays[nth]>>weekday&1 == 1 || isLast && d.ofWeekdays[0]>>weekday&1 == 1 {
+			byWeekday |= 1 << day
+		}
+	}
+	return byDate, byWeekday
+}
+
+// workingDay returns the day from Monday to Friday that is next to a day and in the same month.
+func workingDay(day, weekday, length int) int {
+	switch {
+	case weekday == int(time.Saturday) && day == 1:
+		return 3
+	case weekday == int(time.Saturday):
+		return day - 1
+	case weekday == int(time.Sunday) && day == length:
+		return day - 2
+	case weekday == int(time.Sunday):
+		return day + 1
+	}
+	return day
+}
+
+// farthest returns the day that a month must have for all of the dates; 0 if all months have them.
+func (d *specialDays) farthest() int {
+	return max(0, bits.Len32(d.near|(d.fromEnd|d.nearToEnd)<<1)-1)
+}
+
+// dates describes the days of the field day-of-month, and weekdays those of day-of-week.
+func (d *specialDays) dates() []string {
+	list := texts(uint64(d.fromEnd), beforeLast)
+	near := func(day string) string { return "the weekday nearest to " + day }
+	for _, day := range texts(uint64(d.near), ordinal) {
+		list = append(list, near("the "+day))
+	}
+	for _, day := range texts(uint64(d.nearToEnd), beforeLast) {
+		list = append(list, near(day))
+	}
+	return list
+}
+
+func (d *specialDays) weekdays() (list []string) {
+	for n, set := range d.ofWeekdays {
+		nth := ordinal(n)
+		if n == 0 {
+			nth = "last"
+		}
+		for _, day := range texts(uint64(set), func(day int) string { return time.Weekday(day).String() }) {
+			list = append(list, "the "+nth+" "+day)
+		}
+	}
+	return list
+}
+
+func beforeLast(n int) string {
+	if n == 0 {
+		return "the last day"
+	}
+	return "the " + ordinal(n) + " day before the last"
+}
