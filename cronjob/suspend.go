@@ -46,7 +46,12 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 
 	switch why {
 	case cronjobreason.WaitNoSchedule:
-		events = append(events, event(job.EventWarning, compiled.Problem.String(), compiled.Message))
+		message := compiled.Message
+		if compiled.Problem == cronjobreason.ProblemUnknownTimeZone {
+			// A machine can also lose a name, as CET when old names became a package of their own.
+			message += "; correct the name, or give the controller the zones of time/tzdata by importing it"
+		}
+		events = append(events, event(job.EventWarning, compiled.Problem.String(), message))
 	case cronjobreason.WaitNever:
 		events = append(events,
 			event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs"))

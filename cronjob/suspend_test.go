@@ -2,6 +2,7 @@ package cronjob_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,11 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 			}
 			if got := reasons(plan.Events); !slices.Equal(got, tc.events) {
 				t.Errorf("events %q, want %q", got, tc.events)
+			}
+			for _, e := range plan.Events {
+				if advises := strings.Contains(e.Message, "time/tzdata"); advises != (e.Reason == "UnknownTimeZone") {
+					t.Errorf("%s: %s", e.Reason, e.Message)
+				}
 			}
 		})
 	}
