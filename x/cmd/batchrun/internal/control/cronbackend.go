@@ -62,8 +62,8 @@ func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobappl
 	return jobOf(&j), nil
 }
 
-// Delete marks the job, and the collector ends its pods and removes it. The plan may ask to keep
-// the job until its pods are gone, but this program does not set the option for that.
+// Delete marks the job, and the collector ends its pods and removes it. d.Foreground is never set,
+// because this program does not use the option ReplaceWhenGone.
 func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 	found, err := b.store.DeleteJob(d.UID, b.now)
 	if err != nil {

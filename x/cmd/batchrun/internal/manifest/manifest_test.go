@@ -131,7 +131,7 @@ func TestReadBad_Limits(t *testing.T) {
 		}
 		return fmt.Sprint(err)
 	}
-	hook := func(n int) string { // sets a field that has n bytes as JSON
+	hook := func(n int) string { // a field that has n bytes as JSON
 		return "lifecycle: {preStop: {exec: {command: [" + strings.Repeat("b", n-37) + "]}}}\n        env:"
 	}
 	for _, test := range []struct{ from, to, want string }{

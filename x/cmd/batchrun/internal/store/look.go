@@ -48,7 +48,7 @@ func openToLook(dir string) (*Store, error) {
 			return s, nil
 		}
 	case size(file+shmSuffix) > 0:
-		// There is a write-ahead log of a runner. SQLite reads it, and writes nothing but locks.
+		// There is a write-ahead log of a runner. SQLite reads it. It takes locks, and writes nothing.
 		if s, err := look(dir, dir, "mode=ro"); err == nil {
 			return s, nil
 		}
