@@ -434,13 +434,19 @@ func (l *look) keptFindings() []Finding {
 	switch {
 	case !l.isFinished(), l.now.Sub(l.endTime()) < time.Hour, !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
-	case l.spec.TTLSecondsAfterFinished != nil, len(l.job.Owners) > 0:
+	case l.spec.TTLSecondsAfterFinished != nil, l.job.Controller().Kind != "":
 		return nil
 	}
 
+	why := "ttlSecondsAfterFinished is not set"
+	if len(l.job.Owners) > 0 {
+		o := l.job.Owners[0]
+		why += fmt.Sprintf(", and %s %s owns it without being its controller, so that no history limit counts it",
+			o.Kind, o.Name)
+	}
 	ns, name := l.job.Namespace, l.job.Name
-	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: "+
-		"ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
+	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: %s",
+		count(int64(len(l.pods)), "pod"), l.since(l.endTime()), why),
 		does("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come",
 			"the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and "+
 				"their logs",
