@@ -194,12 +194,7 @@ func (s *stage) meanwhile() map[int][]*golden.Command {
 		if err != nil {
 			s.c.Fatalf("%q does not begin with the number of a write", line)
 		}
-		text, input, _ := strings.Cut(text, "{")
-		c := s.c.Line(text)
-		if input != "" {
-			c.Input = "{" + input
-		}
-		commands[n] = append(commands[n], c)
+		commands[n] = append(commands[n], s.c.Within(text))
 	}
 	return commands
 }

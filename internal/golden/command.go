@@ -4,31 +4,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/line"
 )
 
 // Command is one command of a story. Its accessors end the test, with file and
 // line, when a value does not have the requested form. An argument that no accessor
 // has requested by the end of the command fails the test as unknown.
 type Command struct {
-	// Name is the first word of the line.
-	Name string
-	// Args holds the other words, in order.
-	Args []Arg
-	// Input is the lines between the command and "----", without the last newline.
-	Input string
+	// Line is the line of the command. Its Input also holds the lines between it and "----", without the
+	// last newline.
+	line.Line
 	// Pos is the position of the command, as file:line.
 	Pos string
 
 	t    reporter
 	used map[string]bool
-}
-
-// Arg is one argument of a [Command].
-type Arg struct {
-	// Key is the bare word, or the text before the equals sign.
-	Key string
-	// Values holds the values after the equals sign: nil for a bare word, several for a list.
-	Values []string
 }
 
 // reporter is the part of testing.TB that commands need. Fatalf does not return.
@@ -45,15 +36,15 @@ func (c *Command) Fatalf(format string, args ...any) {
 	c.t.Fatalf("%s: %s: "+format, append([]any{c.Pos, c.Name}, args...)...)
 }
 
-// Line parses a line of the command's input as a command at the same position.
-func (c *Command) Line(text string) *Command {
+// Within parses a line of the command's input as a command at the same position.
+func (c *Command) Within(text string) *Command {
 	c.t.Helper()
-	line, err := parseCommand(text)
+	inner, err := parseCommand(text)
 	if err != nil {
 		c.Fatalf("%v", err)
 	}
-	line.Pos, line.t = c.Pos, c.t
-	return line
+	inner.Pos, inner.t = c.Pos, c.t
+	return inner
 }
 
 // Has reports whether the argument key is given, bare or with a value.
@@ -84,14 +75,12 @@ func (c *Command) Word(i int) string {
 // String returns the value of key, or missing when key is not given.
 func (c *Command) String(key, missing string) string {
 	c.t.Helper()
-	a, ok := c.arg(key)
-	switch {
-	case !ok:
-		return missing
-	case len(a.Values) != 1:
-		c.Fatalf("%s: has %d values, wants one", key, len(a.Values))
+	c.used[key] = true
+	v, err := c.Value(key, missing)
+	if err != nil {
+		c.Fatalf("%v", err)
 	}
-	return a.Values[0]
+	return v
 }
 
 // List returns the values of key: nil when key is not given, one element for
@@ -109,7 +98,12 @@ func (c *Command) List(key string) []string {
 // given.
 func (c *Command) Int(key string, missing int) int {
 	c.t.Helper()
-	return value(c, key, missing, "a number", strconv.Atoi)
+	c.used[key] = true
+	n, err := c.Line.Int(key, missing)
+	if err != nil {
+		c.Fatalf("%v", err)
+	}
+	return n
 }
 
 // Duration returns the value of key in the form of time.ParseDuration, or
@@ -143,14 +137,9 @@ func value[T any](c *Command, key string, missing T, kind string, parse func(str
 }
 
 // arg returns an argument and marks it as known.
-func (c *Command) arg(key string) (Arg, bool) {
+func (c *Command) arg(key string) (line.Arg, bool) {
 	c.used[key] = true
-	for _, a := range c.Args {
-		if a.Key == key {
-			return a, true
-		}
-	}
-	return Arg{}, false
+	return c.Arg(key)
 }
 
 // unknown returns the keys that no accessor asked for.

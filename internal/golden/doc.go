@@ -11,13 +11,11 @@
 //	pod-0 Running
 //	pod-1 Failed
 //
-// A command is a line with a name and arguments: bare words, key=value, or
-// key=(value,value). A word or value that holds spaces, commas, parentheses, an
-// equals sign or a leading quote is written as a Go string in double quotes. The
-// lines up to "----" are the command's input, and those from there to the next
-// blank line are what it printed. An output that contains blank lines is enclosed
-// in two pairs of "----" lines. Lines that begin with # between the commands are
-// the prose of the story, and blank lines end a block.
+// A command is a line of package line. The lines up to "----" are the command's input, if it has none
+// on its own line, and those from there to the next blank line are what it printed. An output that
+// contains blank lines is enclosed in two pairs of "----" lines. Lines that begin with # between the
+// commands are the prose of the
+// story, and blank lines end a block.
 //
 // A test calls [Run]. With the flag -update the expected outputs are rewritten
 // and everything else is kept. Commit a rewritten story only if you can explain

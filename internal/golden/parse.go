@@ -1,9 +1,11 @@
 package golden
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/batchplan/batchplan/internal/line"
 )
 
 const fence = "----"
@@ -56,7 +58,7 @@ func parse(name, text string) (*story, error) {
 		if at == len(lines) || isBlank(lines[at]) {
 			return nil, fmt.Errorf("%s: no line %q before the end of the block", pos, fence)
 		}
-		cmd.Input = chomp(strings.Join(lines[input:at], ""))
+		cmd.Input = cmp.Or(chomp(strings.Join(lines[input:at], "")), cmd.Input)
 		at++
 
 		b := block{head: strings.Join(lines[start:at], ""), cmd: cmd}
@@ -139,86 +141,18 @@ func isProse(line string) bool { return isBlank(line) || strings.HasPrefix(line,
 func chomp(s string) string { return strings.TrimSuffix(s, "\n") }
 
 // parseCommand parses the line of a command.
-func parseCommand(line string) (*Command, error) {
-	p := &parser{rest: strings.TrimSpace(line)}
-	name, err := p.word()
+func parseCommand(text string) (*Command, error) {
+	l, err := line.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-
-	c := &Command{Name: name, used: map[string]bool{}}
+	c := &Command{Line: l, used: map[string]bool{}}
 	seen := map[string]bool{}
-	for p.space(); p.rest != ""; p.space() {
-		a, err := p.arg()
-		if err != nil {
-			return nil, err
-		}
+	for _, a := range c.Args {
 		if seen[a.Key] {
 			return nil, fmt.Errorf("duplicate argument %q", a.Key)
 		}
 		seen[a.Key] = true
-		c.Args = append(c.Args, a)
 	}
 	return c, nil
-}
-
-// parser consumes a command line from its front.
-type parser struct{ rest string }
-
-func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
-
-func (p *parser) eat(prefix string) bool {
-	rest, ok := strings.CutPrefix(p.rest, prefix)
-	p.rest = rest
-	return ok
-}
-
-func (p *parser) arg() (Arg, error) {
-	key, err := p.word()
-	if err != nil || !p.eat("=") {
-		return Arg{Key: key}, err
-	}
-
-	if !p.eat("(") {
-		v, err := p.word()
-		return Arg{key, []string{v}}, err
-	}
-
-	a := Arg{key, []string{}}
-	for p.space(); !p.eat(")"); p.space() {
-		if len(a.Values) > 0 && !p.eat(",") {
-			return a, fmt.Errorf("want a comma in a list, got %q", p.rest)
-		}
-		p.space()
-		v, err := p.word()
-		if err != nil {
-			return a, err
-		}
-		a.Values = append(a.Values, v)
-	}
-	return a, nil
-}
-
-// word consumes a quoted string, or all text up to a character that ends a word.
-func (p *parser) word() (string, error) {
-	if strings.HasPrefix(p.rest, `"`) {
-		quoted, err := strconv.QuotedPrefix(p.rest)
-		if err != nil {
-			return "", fmt.Errorf("a string is not closed: %s", p.rest)
-		}
-		p.rest = p.rest[len(quoted):]
-		return strconv.Unquote(quoted)
-	}
-
-	end := strings.IndexAny(p.rest, " \t,()=")
-	if end < 0 {
-		end = len(p.rest)
-	}
-	if end == 0 {
-		return "", fmt.Errorf("a word is missing before %q", p.rest)
-	}
-
-	word := p.rest[:end]
-	p.rest = p.rest[end:]
-	return word, nil
 }

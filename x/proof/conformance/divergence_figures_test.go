@@ -14,20 +14,20 @@ import (
 // figureDivergences are the rows about metrics (J42).
 var figureDivergences = []divergence{
 	{row: "A pod cannot be created (J42)",
-		show: showFigures(`job {"parallelism":2,"completions":4,TEMPLATE}; run all; wait 3s; fault create pods quota all 5s; exit all 0; wait 20s`,
+		show: showFigures(`job {"parallelism":2,"completions":4,TEMPLATE}; run all; tick 3s; fault create pods quota all 5s; succeed all; tick 20s`,
 			"created 7, not created 3, ignored 0, succeeded 2",
 			"created 4, not created 3, ignored 0, succeeded 2")},
 	{row: "The finalizer of a failed pod cannot be removed, and the podFailurePolicy ignores the failure (J42)",
 		show: showFigures(`job {"parallelism":1,"completions":1,"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[1]}}]},TEMPLATE}
-run all; wait 3s; fault patch pods error all 8s; exit all 1; wait 20s`,
+run all; tick 3s; fault patch pods error all 8s; fail all code=1; tick 20s`,
 			"created 2, not created 0, ignored 4, succeeded 0",
 			"created 2, not created 0, ignored 1, succeeded 0")},
 	{row: "Some finalizers of a round cannot be removed (J42)",
-		show: showFigures(`job {"parallelism":2,"completions":2,TEMPLATE}; run all; wait 3s; fault patch pods error even 8s; exit all 0; wait 20s`,
+		show: showFigures(`job {"parallelism":2,"completions":2,TEMPLATE}; run all; tick 3s; fault patch pods error even 8s; succeed all; tick 20s`,
 			"created 2, not created 0, ignored 0, succeeded 1",
 			"created 2, not created 0, ignored 0, succeeded 2")},
 	{row: "The reply to a status write is lost (J42)",
-		show: showFigures(`job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}; run all; wait 3s; fault update jobs/status lost all 1500ms; exit 0 0; wait 20s`,
+		show: showFigures(`job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}; run all; tick 3s; fault update jobs/status lost all 1500ms; succeed 0; tick 20s`,
 			"created 2, not created 0, ignored 0, succeeded 0",
 			"created 2, not created 0, ignored 0, succeeded 1")},
 }

@@ -59,13 +59,10 @@ func (d *divergence) step(l *life, s *script.Script, step script.Step) {
 		do(l)
 		return
 	}
-	if step.Op != "wait" {
+	wait, ticks := step.Tick()
+	if !ticks {
 		_ = l.Do(s, step) // a refused step has no effect
 		return
-	}
-	wait, err := time.ParseDuration(step.Arg(0))
-	if err != nil {
-		panic(err)
 	}
 	end := time.Now().Add(wait)
 	for wait <= time.Minute && time.Until(end) > time.Second { // so that each status that lasts is seen

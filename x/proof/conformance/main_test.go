@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 func TestFirst(t *testing.T) {
 	s, err := script.ParseLine(`job {"parallelism":2,"completions":3,"completionMode":"Indexed",TEMPLATE}
-run all; wait 2s; exit 0 1; wait 30s; run all; exit all 0; wait 2s; exit all 0; wait 2s; exit all 0; wait 20s`)
+run all; tick 2s; fail 0 code=1; tick 30s; run all; succeed all; tick 2s; succeed all; tick 2s; succeed all; tick 20s`)
 	must.OK(t, err)
 	r := Play(t, s, ours.Kubernetes(played))
 	t.Log(r.Steps)

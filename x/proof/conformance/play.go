@@ -185,11 +185,7 @@ func (g *game) begin(o ours.Options) (difference string) {
 }
 
 func (g *game) step(step script.Step) string {
-	if step.Op == "wait" {
-		d, err := time.ParseDuration(step.Arg(0))
-		if err != nil {
-			panic(err)
-		}
+	if d, ticks := step.Tick(); ticks {
 		time.Sleep(d)
 		return g.look(step.String())
 	}

@@ -41,6 +41,7 @@ var pure = []struct {
 	{"schedule", []string{"github.com/robfig/cron/v3"}},
 	{"expectations", nil},
 	{"internal/indexset", nil},
+	{"internal/line", nil},
 	{"internal/jobrules", nil},
 	{"internal/problems", nil},
 	{"internal/object", nil},

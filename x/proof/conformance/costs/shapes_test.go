@@ -20,14 +20,14 @@ import (
 type shape struct{ name, script string }
 
 var shapes = []shape{
-	{"plain", `job {"parallelism":3,"completions":6,TEMPLATE}; wait 3s; run all; wait 3s; exit all 0; wait 3s; run all; wait 3s; exit all 0; wait 5s`},
-	{"indexed", `job {"parallelism":4,"completions":4,"completionMode":"Indexed",TEMPLATE}; wait 3s; run all; wait 3s; exit 0-1 0; wait 3s; exit all 0; wait 5s`},
-	{"retries", `job {"parallelism":2,"completions":2,"backoffLimit":6,TEMPLATE}; wait 3s; run all; wait 3s; exit all 1; wait 24s; run all; wait 3s; exit all 0; wait 5s`},
+	{"plain", `job {"parallelism":3,"completions":6,TEMPLATE}; tick 3s; run all; tick 3s; succeed all; tick 3s; run all; tick 3s; succeed all; tick 5s`},
+	{"indexed", `job {"parallelism":4,"completions":4,"completionMode":"Indexed",TEMPLATE}; tick 3s; run all; tick 3s; succeed 0-1; tick 3s; succeed all; tick 5s`},
+	{"retries", `job {"parallelism":2,"completions":2,"backoffLimit":6,TEMPLATE}; tick 3s; run all; tick 3s; fail all code=1; tick 24s; run all; tick 3s; succeed all; tick 5s`},
 	{"limit per index", `job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,TEMPLATE}
-wait 3s; run all; wait 3s; exit 1 1; wait 14s; run all; wait 3s; exit 1-2 1; wait 3s; exit all 0; wait 5s`},
-	{"suspended", `job {"parallelism":3,"completions":3,TEMPLATE}; wait 3s; run all; wait 3s; suspend on; wait 3s; gone all; wait 3s; suspend off; wait 3s; run all; wait 3s; exit all 0; wait 5s`},
-	{"expired", `job {"parallelism":2,"completions":2,"ttlSecondsAfterFinished":4,TEMPLATE}; wait 3s; run all; wait 3s; exit all 0; wait 12s`},
-	{"cron", `cronjob {"schedule":"* * * * *","successfulJobsHistoryLimit":1,JOB}; wait 62s; run all; wait 3s; exit all 0; wait 57s; run all; wait 3s; exit all 0; wait 10s`},
+tick 3s; run all; tick 3s; fail 1 code=1; tick 14s; run all; tick 3s; fail 1-2 code=1; tick 3s; succeed all; tick 5s`},
+	{"suspended", `job {"parallelism":3,"completions":3,TEMPLATE}; tick 3s; run all; tick 3s; suspend on; tick 3s; gone all; tick 3s; suspend off; tick 3s; run all; tick 3s; succeed all; tick 5s`},
+	{"expired", `job {"parallelism":2,"completions":2,"ttlSecondsAfterFinished":4,TEMPLATE}; tick 3s; run all; tick 3s; succeed all; tick 12s`},
+	{"cron", `cronjob {"schedule":"* * * * *","successfulJobsHistoryLimit":1,JOB}; tick 62s; run all; tick 3s; succeed all; tick 57s; run all; tick 3s; succeed all; tick 10s`},
 }
 
 func (s shape) parse(t testing.TB) *script.Script {
@@ -79,9 +79,7 @@ func requestsOf(t *testing.T, s *script.Script, controllers script.Controllers) 
 		must.OK(t, err)
 
 		for _, step := range s.Steps {
-			if step.Op == "wait" {
-				d, err := time.ParseDuration(step.Arg(0))
-				must.OK(t, err)
+			if d, ticks := step.Tick(); ticks {
 				time.Sleep(d)
 			} else if err := w.Do(s, step); err != nil {
 				t.Errorf("%v: %v", step, err)

@@ -102,7 +102,7 @@ func (l *lab) play(t *testing.T, s shape, of side) counts {
 	l.createOf(t, parsed, of, namespace)
 	for _, step := range parsed.Steps {
 		l.do(t, namespace, step)
-		for step.Op == "wait" {
+		for step.Op == "tick" {
 			if _, last := c.sum(); time.Since(last) > quiet {
 				break
 			}
@@ -143,15 +143,18 @@ func (l *lab) createOf(t *testing.T, s *script.Script, of side, namespace string
 func (l *lab) do(t *testing.T, namespace string, s script.Step) {
 	t.Helper()
 	switch s.Op {
-	case "wait":
-		d, err := time.ParseDuration(s.Arg(0))
-		must.OK(t, err)
+	case "tick":
+		d, _ := s.Tick()
 		time.Sleep(d)
 	case "run":
 		each(t, l.pick(namespace, s.Arg(0)), l.run)
-	case "exit":
-		code, err := strconv.Atoi(s.Arg(1))
-		must.OK(t, err)
+	case "succeed", "fail":
+		code := 0
+		if s.Op == "fail" {
+			var err error
+			code, err = strconv.Atoi(s.Value("code", "1"))
+			must.OK(t, err)
+		}
 		each(t, l.pick(namespace, s.Arg(0)), func(ctx context.Context, p *corev1.Pod) error { return l.exit(ctx, p, int32(code)) })
 	case "gone":
 		each(t, l.pick(namespace, s.Arg(0)), l.collect)

@@ -45,17 +45,17 @@ func TestNoSuccessCriteriaMet(t *testing.T) {
 		name, script string
 		theirs, ours string
 	}{
-		{"a success", `job {"parallelism":1,"completions":1,TEMPLATE}; run 0; exit 0 0; wait 5s`,
+		{"a success", `job {"parallelism":1,"completions":1,TEMPLATE}; run 0; succeed 0; tick 5s`,
 			"Complete", "Complete"},
-		{"a success while a pod terminates", `job {"parallelism":2,"completions":1,TEMPLATE}; run all; delete 1 30; exit 0 0; wait 5s`,
+		{"a success while a pod terminates", `job {"parallelism":2,"completions":1,TEMPLATE}; run all; delete 1 30; succeed 0; tick 5s`,
 			"Complete", "Complete"},
-		{"a success by a policy", `job {"parallelism":2,"completions":2,` + leader + `,TEMPLATE}; run all; exit 0 0; wait 2s; gone 1; wait 5s`,
+		{"a success by a policy", `job {"parallelism":2,"completions":2,` + leader + `,TEMPLATE}; run all; succeed 0; tick 2s; gone 1; tick 5s`,
 			"SuccessCriteriaMet Complete", "SuccessCriteriaMet Complete"},
-		{"a failure by a policy", `job {"parallelism":1,"completions":1,` + failJob + `,TEMPLATE}; run 0; exit 0 42; wait 5s`,
+		{"a failure by a policy", `job {"parallelism":1,"completions":1,` + failJob + `,TEMPLATE}; run 0; fail 0 code=42; tick 5s`,
 			"FailureTarget Failed", "FailureTarget Failed"},
-		{"a failure", `job {"parallelism":1,"completions":1,"backoffLimit":0,TEMPLATE}; run 0; exit 0 1; wait 5s`,
+		{"a failure", `job {"parallelism":1,"completions":1,"backoffLimit":0,TEMPLATE}; run 0; fail 0 code=1; tick 5s`,
 			"Failed", "FailureTarget Failed"},
-		{"a failure while a pod terminates", `job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}; run all; exit 0 1; wait 5s`,
+		{"a failure while a pod terminates", `job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}; run all; fail 0 code=1; tick 5s`,
 			"Failed", "FailureTarget"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -94,9 +94,8 @@ func conditions(t *testing.T, text string, options *job.Options) string {
 		settle(w)
 
 		for _, step := range s.Steps {
-			if step.Op == "wait" {
-				wait, _ := time.ParseDuration(step.Arg(0))
-				time.Sleep(wait)
+			if d, ticks := step.Tick(); ticks {
+				time.Sleep(d)
 			} else if err := w.Do(s, step); err != nil {
 				t.Fatal(err)
 			}

@@ -59,18 +59,18 @@ gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:Completions
 	{"TestSuccessPolicy", "with the gate", "1.32", leader +
 		`; see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet:SuccessPolicy; gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
 	{"TestSuccessPolicy", "the gate is off, and the field is dropped", "1.32,JobSuccessPolicy=false", leader +
-		`; see active 1 succeeded 1 terminating 0 completed 0; exit 1 0; see succeeded 2 terminating 0 completed 0,1 SuccessCriteriaMet Complete`},
+		`; see active 1 succeeded 1 terminating 0 completed 0; succeed 1; see succeeded 2 terminating 0 completed 0,1 SuccessCriteriaMet Complete`},
 	{"TestSuccessPolicy_ReEnabling", "", "1.32",
-		`job {"parallelism":5,"completions":5,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":3}]},TEMPLATE}; run all; exit 0 0; see active 4 succeeded 1 terminating 0 completed 0
-gate JobSuccessPolicy=false; exit 1 0; see active 3 succeeded 2 terminating 0 completed 0,1
-gate JobSuccessPolicy=true; exit 2 0; see succeeded 3 terminating 2 completed 0-2 SuccessCriteriaMet:SuccessPolicy
+		`job {"parallelism":5,"completions":5,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":3}]},TEMPLATE}; run all; succeed 0; see active 4 succeeded 1 terminating 0 completed 0
+gate JobSuccessPolicy=false; succeed 1; see active 3 succeeded 2 terminating 0 completed 0,1
+gate JobSuccessPolicy=true; succeed 2; see succeeded 3 terminating 2 completed 0-2 SuccessCriteriaMet:SuccessPolicy
 gone all; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
 
 	{"TestBackoffLimitPerIndex_Reenabling", "", "1.32",
-		`job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":0,TEMPLATE}; run all; exit 0 1; see active 2 failed 1 terminating 0 failedIndexes 0
-gate JobBackoffLimitPerIndex=false; exit 1 1; wait 30s; see active 3 failed 2 terminating 0
-gate JobBackoffLimitPerIndex=true; run all; exit 4 1; wait 30s; see active 2 failed 3 terminating 0 failedIndexes 2
-exit all 0; see succeeded 2 failed 3 terminating 0 completed 0,1 failedIndexes 2 FailureTarget:FailedIndexes Failed:FailedIndexes`},
+		`job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":0,TEMPLATE}; run all; fail 0 code=1; see active 2 failed 1 terminating 0 failedIndexes 0
+gate JobBackoffLimitPerIndex=false; fail 1 code=1; tick 30s; see active 3 failed 2 terminating 0
+gate JobBackoffLimitPerIndex=true; run all; fail 4 code=1; tick 30s; see active 2 failed 3 terminating 0 failedIndexes 2
+succeed all; see succeeded 2 failed 3 terminating 0 completed 0,1 failedIndexes 2 FailureTarget:FailedIndexes Failed:FailedIndexes`},
 
 	{"TestManagedBy", "no value", "1.32",
 		`job {TEMPLATE}; see active 1 terminating 0`},
@@ -83,24 +83,24 @@ exit all 0; see succeeded 2 failed 3 terminating 0 completed 0,1 failedIndexes 2
 	{"TestManagedBy", "the gate is off, and the field is dropped", "1.32,JobManagedBy=false", other +
 		`; see active 1 terminating 0`},
 	{"TestManagedBy_Reenabling", "", "1.32", other +
-		`; see; gate JobManagedBy=false; see active 1 terminating 0; gate JobManagedBy=true; exit 0 0; see active 1 terminating 0`},
+		`; see; gate JobManagedBy=false; see active 1 terminating 0; gate JobManagedBy=true; succeed 0; see active 1 terminating 0`},
 
 	{"TestJobPodReplacementPolicy", "the gate is off", "1.33,JobPodReplacementPolicy=false",
 		`job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}` + replaced +
-			`; wait 30s; see active 2 failed 2; gone all 1; see active 2 failed 2`},
+			`; tick 30s; see active 2 failed 2; gone all 1; see active 2 failed 2`},
 	{"TestJobPodReplacementPolicy", "TerminatingOrFailed", "1.33",
 		`job {"parallelism":2,"completions":2,"podReplacementPolicy":"TerminatingOrFailed",TEMPLATE}` + replaced +
-			`; wait 30s; see active 2 failed 2 terminating 2; gone all 1; see active 2 failed 2 terminating 0`},
+			`; tick 30s; see active 2 failed 2 terminating 2; gone all 1; see active 2 failed 2 terminating 0`},
 	{"TestJobPodReplacementPolicy", "Failed", "1.33",
 		`job {"parallelism":2,"completions":2,"completionMode":"Indexed","podReplacementPolicy":"Failed",TEMPLATE}` + replaced +
-			`; see terminating 2; gone all 1; wait 30s; see active 2 failed 2 terminating 0`},
+			`; see terminating 2; gone all 1; tick 30s; see active 2 failed 2 terminating 0`},
 	{"TestJobPodReplacementPolicy", "the gate is off, with a podFailurePolicy", "1.33,JobPodReplacementPolicy=false",
 		`job {"parallelism":2,"completions":2,"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[5]}}]},TEMPLATE}` + replaced +
-			`; see; gone all 1; wait 30s; see active 2 failed 2`},
+			`; see; gone all 1; tick 30s; see active 2 failed 2`},
 	{"TestJobPodReplacementPolicyFeatureToggling", "", "1.33",
 		`job {"parallelism":2,"completions":2,"podReplacementPolicy":"Failed",TEMPLATE}` + replaced +
 			`; see terminating 2
-gate JobPodReplacementPolicy=false; wait 30s; see active 2 failed 2
+gate JobPodReplacementPolicy=false; tick 30s; see active 2 failed 2
 gate JobPodReplacementPolicy=true; see active 2 failed 2 terminating 2
 run all; delete all 30; see failed 2 terminating 4`},
 
@@ -111,13 +111,13 @@ run all; delete all 30; see failed 2 terminating 4`},
 
 	{"TestJobGangScheduling", "the gate is off: pods of no group", "1.36",
 		`job {"parallelism":3,"completions":3,"completionMode":"Indexed",TEMPLATE}; see active 3 terminating 0
-groups 0; run all; exit all 0; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
+groups 0; run all; succeed all; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
 }
 
 const (
-	failure  = `job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}; run all; exit 0 1`
-	success  = `job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}; run all; exit 0 0; resize 1`
-	leader   = `job {"parallelism":2,"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0"}]},TEMPLATE}; run all; exit 0 0`
+	failure  = `job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}; run all; fail 0 code=1`
+	success  = `job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}; run all; succeed 0; resize 1`
+	leader   = `job {"parallelism":2,"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0"}]},TEMPLATE}; run all; succeed 0`
 	other    = `job {"managedBy":"example.com/controller",TEMPLATE}`
 	replaced = "; run all; delete all 30"
 )
@@ -185,9 +185,8 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 				if got := strconv.Itoa(groups(w.Server)); got != step.Arg(0) {
 					t.Errorf("%s pods belong to a group, want %s", got, step.Arg(0))
 				}
-			case "wait":
-				d, err := time.ParseDuration(step.Arg(0))
-				must.OK(t, err)
+			case "tick":
+				d, _ := step.Tick()
 				time.Sleep(d)
 			default:
 				if err := w.Do(s, step); err != nil {

@@ -38,12 +38,12 @@ func bounded(t *rapid.T, spec string, steps []Step) []Step {
 		case "stopall", "restartall":
 			stopped = step.Op == "stopall"
 		case "schedule":
-			spec = unquote(step.Arg(0))
+			spec = step.Arg(0)
 		case "old":
 			if step.Arg(0) == "schedule" {
-				spec = unquote(step.Arg(1))
+				spec = step.Arg(1)
 			}
-		case "wait":
+		case "tick":
 			if !stopped {
 				steps[i].Args = []string{left.spend(step.Arg(0), spec)}
 			}

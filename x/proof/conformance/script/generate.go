@@ -32,7 +32,7 @@ func Jobs() *rapid.Generator[*Script] {
 		if s.Stale {
 			steps = append(steps, plot(6, goingInFlight))
 			steps = append(steps, of(6, "hold", among("pods", "jobs", "jobs")), of(3, "release", among("pods", "jobs")),
-				of(6, "exit", among("all"), among("0")))
+				ofEnding(6, among("all"), among("0")))
 		}
 		s.Steps = append(begin, drawSteps(t, steps, 8, 25)...)
 		switch rapid.IntRange(0, 60).Draw(t, "old") {
@@ -79,7 +79,7 @@ func groupSteps() []choice {
 		of(2, "hold", kinds),
 		of(4, "release", kinds),
 		of(1, "ungroup", kinds),
-		of(2, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(2, "delete-job", among("Background", "Foreground", "Orphan")),
 		of(2, "recreate"),
 		of(2, "restartall"),
 	}
@@ -104,7 +104,7 @@ func CronJobs() *rapid.Generator[*Script] {
 		drawn := acrossTurn(t, drawSteps(t, steps, 10, 30), ahead)
 		if rapid.IntRange(0, 15).Draw(t, "old") == 0 {
 			drawn = slices.Insert(drawn, rapid.IntRange(0, 3).Draw(t, "at"), step(t, "old", one("schedule"),
-				among("TZ=Asia/Tokyo_*/5_*_*_*_*", "CRON_TZ=UTC_0_*_*_*_*")))
+				among("TZ=Asia/Tokyo */5 * * * *", "CRON_TZ=UTC 0 * * * *")))
 		}
 
 		s.Steps = bounded(t, s.CronJob.Schedule, drawn)
@@ -127,7 +127,7 @@ func keepJobs(s *Script) {
 		}
 	}
 	for i, step := range s.Steps {
-		if step.Op == "successful" || step.Op == "failed" || step.Op == "deletejob" {
+		if step.Op == "successful" || step.Op == "failed" || step.Op == "delete-job" {
 			s.Steps[i] = Step{Op: "touch"}
 		}
 	}
@@ -171,6 +171,11 @@ func of(weight int, op string, args ...func(*rapid.T) string) choice {
 	return choice{weight, func(t *rapid.T) []Step { return []Step{step(t, op, args...)} }}
 }
 
+// ofEnding makes a choice of ends of pods.
+func ofEnding(weight int, args ...func(*rapid.T) string) choice {
+	return choice{weight, func(t *rapid.T) []Step { return []Step{ending(t, args...)} }}
+}
+
 // step draws the arguments of a step. Empty ones are left out.
 func step(t *rapid.T, op string, args ...func(*rapid.T) string) Step {
 	s := Step{Op: op}
@@ -178,6 +183,19 @@ func step(t *rapid.T, op string, args ...func(*rapid.T) string) Step {
 		if a := arg(t); a != "" {
 			s.Args = append(s.Args, a)
 		}
+	}
+	return s
+}
+
+// ending draws the end of a pod: which, with which exit code, and perhaps of which container.
+func ending(t *rapid.T, args ...func(*rapid.T) string) Step {
+	drawn := step(t, "", args...).Args
+	if drawn[1] == "0" {
+		return Step{Op: "succeed", Args: drawn[:1]}
+	}
+	s := Step{Op: "fail", Args: []string{drawn[0], "code=" + drawn[1]}}
+	if len(drawn) > 2 {
+		s.Args = append(s.Args, "container="+drawn[2])
 	}
 	return s
 }
@@ -206,7 +224,7 @@ var (
 )
 
 // waiting is drawn often, since nothing happens without time.
-func waiting(weight int) choice { return of(weight, "wait", delays) }
+func waiting(weight int) choice { return of(weight, "tick", delays) }
 
 // choicesForPods lists the steps about pods.
 func choicesForPods() []choice {
@@ -217,7 +235,7 @@ func choicesForPods() []choice {
 		of(2, "unready", pod),
 		of(1, "unknown", pod),
 		of(2, "restart", pod, among("1", "2", "5"), among("", "", "main", "side", "init")),
-		of(12, "exit", pod, exitCodes, among("", "", "", "main", "side", "init")),
+		ofEnding(12, pod, exitCodes, among("", "", "", "main", "side", "init")),
 		of(3, "evict", pod, among("DisruptionTarget", "ConfigIssue"), among("", "", "running")),
 		of(4, "delete", pod, among("", "", "0", "1", "60")),
 		of(5, "gone", pod, among("", "", "0", "1", "42")),
@@ -241,7 +259,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "limit", sizes),
 		of(1, "ttl", among("none", "0", "5", "100")),
 		of(1, "deadline", among("none", "1", "10", "100")),
-		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(1, "delete-job", among("Background", "Foreground", "Orphan")),
 		of(1, "recreate"),
 		of(2, "stray", among("", "tracked", "owned", "foreign", "unlabeled"),
 			among("", "tracked", "0", "1", "9", elsewhere), among("", "0", "1")),
@@ -287,15 +305,11 @@ var (
 )
 
 func cronSteps(p pace) []choice {
-	var schedules []string
-	for _, s := range p.schedules {
-		schedules = append(schedules, strings.ReplaceAll(s, " ", "_"))
-	}
 	return []choice{
-		of(30, "wait", among(p.waits...)),
+		of(30, "tick", among(p.waits...)),
 		of(10, "finish", among("0", "1", "2", "3", "4"), among("complete", "failed")),
 		of(2, "cronsuspend", among("on", "off", "off")),
-		of(2, "schedule", among(schedules...)),
+		of(2, "schedule", among(p.schedules...)),
 		of(1, "zone", among("none", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu")),
 		of(2, "concurrency", among("Allow", "Forbid", "Replace")),
 		of(2, "starting", among("none", "0", "1", "30", "200", "100000")),
@@ -304,7 +318,7 @@ func cronSteps(p pace) []choice {
 		of(1, "deletecron", among("Background", "Foreground", "Orphan")),
 		of(2, "squat", among("1", "2", "5", "60"), among("", "owned", "restored", "report", elsewhere)),
 		of(1, "cronmanual"),
-		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(1, "delete-job", among("Background", "Foreground", "Orphan")),
 		of(3, "restartall"),
 		of(2, "stopall"),
 		of(3, "skew", among("0s", "40s", "1h", "1h")),

@@ -40,19 +40,19 @@ func plotsOfJobs() []choice {
 // it may have been unready for a while.
 func partialEnd(t *rapid.T) []Step {
 	k := one(pod(t))
-	steps := []Step{step(t, "run", k), step(t, "wait", whiles)}
+	steps := []Step{step(t, "run", k), step(t, "tick", whiles)}
 	if ready := among("", "ready", "unready", "lost", "lost")(t); ready != "" {
-		steps = append(steps, step(t, ready, k), step(t, "wait", moments))
+		steps = append(steps, step(t, ready, k), step(t, "tick", moments))
 	}
 	if rapid.Bool().Draw(t, "evicted") {
 		steps = append(steps, step(t, "evict", k, among("DisruptionTarget", "ConfigIssue")))
 	} else {
 		steps = append(steps,
 			step(t, "part", k, among("Running", "Running", "Failed"), states, states),
-			step(t, "wait", moments),
+			step(t, "tick", moments),
 			step(t, "part", k, among("Failed", "Failed", "Failed", "Succeeded"), states, states))
 	}
-	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
+	return append(steps, step(t, "tick", moments), step(t, "tick", delays))
 }
 
 // together makes several things happen to pods at the same moment.
@@ -61,7 +61,7 @@ func together(t *rapid.T) []Step {
 	for range rapid.IntRange(2, 4).Draw(t, "things") {
 		steps = append(steps, thing(t, one(pod(t))))
 	}
-	return append(steps, step(t, "wait", moments))
+	return append(steps, step(t, "tick", moments))
 }
 
 // restarts lets the containers of running pods restart more often than a job allows.
@@ -70,8 +70,8 @@ func restarts(t *rapid.T) []Step {
 	return []Step{
 		step(t, "run", k),
 		step(t, "restart", k, among("2", "5", "5")),
-		step(t, "wait", moments),
-		step(t, "wait", moments),
+		step(t, "tick", moments),
+		step(t, "tick", moments),
 	}
 }
 
@@ -85,7 +85,7 @@ func thing(t *rapid.T, k func(*rapid.T) string) Step {
 	case 2:
 		return step(t, "gone", k, among("", "0", "1"))
 	}
-	return step(t, "exit", k, exitCodes)
+	return ending(t, k, exitCodes)
 }
 
 // lateCaches lets a round act on a pod, and the next rounds on caches that do not
@@ -97,7 +97,7 @@ func lateCaches(t *rapid.T) []Step {
 			one("all"), moments))
 	}
 	if rapid.Bool().Draw(t, "seen") {
-		steps = append(steps, step(t, "wait", one("500ms"))) // the caches show the event, and the round has not begun
+		steps = append(steps, step(t, "tick", one("500ms"))) // the caches show the event, and the round has not begun
 	}
 	held := among("pods jobs", "pods jobs", "pods", "jobs")(t)
 	for _, resource := range []string{"pods", "jobs"} {
@@ -105,10 +105,10 @@ func lateCaches(t *rapid.T) []Step {
 			steps = append(steps, Step{Op: "hold", Args: []string{resource}})
 		}
 	}
-	steps = append(steps, step(t, "wait", moments), step(t, "wait", delays), step(t, "release", among("pods", "jobs")),
-		step(t, "wait", moments))
+	steps = append(steps, step(t, "tick", moments), step(t, "tick", delays), step(t, "release", among("pods", "jobs")),
+		step(t, "tick", moments))
 	return append(steps, Step{Op: "release", Args: []string{"pods"}}, Step{Op: "release", Args: []string{"jobs"}},
-		step(t, "wait", moments))
+		step(t, "tick", moments))
 }
 
 // goingInFlight lets pods count as failed while they terminate, and holds the caches back before
@@ -116,16 +116,16 @@ func lateCaches(t *rapid.T) []Step {
 func goingInFlight(t *rapid.T) []Step {
 	return []Step{
 		step(t, "run", one("all")),
-		step(t, "wait", moments),
+		step(t, "tick", moments),
 		step(t, "delete", among("all", "all", "0", "1"), among("", "30", "60")),
-		step(t, "wait", one("500ms")),
+		step(t, "tick", one("500ms")),
 		step(t, "hold", one("pods")),
 		step(t, "hold", one("jobs")),
 		step(t, "fault", one("patch"), one("pods"), one("error"), among("even", "odd"), moments),
-		step(t, "wait", among("3s", "5s")),
+		step(t, "tick", among("3s", "5s")),
 		step(t, "release", one("jobs")),
 		step(t, "release", one("pods")),
-		step(t, "wait", delays),
+		step(t, "tick", delays),
 	}
 }
 
@@ -133,12 +133,12 @@ func goingInFlight(t *rapid.T) []Step {
 func shrinkAndSucceed(t *rapid.T) []Step {
 	var steps []Step
 	for range rapid.IntRange(1, 3).Draw(t, "successes") {
-		steps = append(steps, step(t, "exit", one(pod(t)), among("0", "0", "1")))
+		steps = append(steps, ending(t, one(pod(t)), among("0", "0", "1")))
 	}
 	if rapid.Bool().Draw(t, "counted") {
-		steps = append(steps, step(t, "wait", moments), step(t, "exit", one(pod(t)), one("0")))
+		steps = append(steps, step(t, "tick", moments), ending(t, one(pod(t)), one("0")))
 	}
-	return append(steps, step(t, "resize", sizes), step(t, "wait", moments), step(t, "wait", delays))
+	return append(steps, step(t, "resize", sizes), step(t, "tick", moments), step(t, "tick", delays))
 }
 
 // editedCondition makes another writer edit a condition, mostly one that suspending or resuming has
@@ -146,12 +146,12 @@ func shrinkAndSucceed(t *rapid.T) []Step {
 func editedCondition(t *rapid.T) []Step {
 	var steps []Step
 	if rapid.Bool().Draw(t, "suspended") {
-		steps = append(steps, step(t, "suspend", one("on")), step(t, "wait", moments))
+		steps = append(steps, step(t, "suspend", one("on")), step(t, "tick", moments))
 	}
 	if rapid.Bool().Draw(t, "resumed") {
-		steps = append(steps, step(t, "suspend", one("off")), step(t, "wait", moments))
+		steps = append(steps, step(t, "suspend", one("off")), step(t, "tick", moments))
 	}
-	return append(steps, editsCondition(t), step(t, "wait", moments))
+	return append(steps, editsCondition(t), step(t, "tick", moments))
 }
 
 // editsCondition edits a condition. A condition that ends the job is only set to True: if it were
@@ -170,7 +170,7 @@ func editsCondition(t *rapid.T) Step {
 func replacementLost(t *rapid.T) []Step {
 	steps := []Step{
 		step(t, "fault", one("patch"), one("pods"), among("error", "conflict"), among("even", "odd"), one("2m")),
-		step(t, "exit", one(pod(t)), one("1")), step(t, "wait", whiles),
+		ending(t, one(pod(t)), one("1")), step(t, "tick", whiles),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "loss") {
 	case 0:
@@ -181,8 +181,8 @@ func replacementLost(t *rapid.T) []Step {
 		k := one(pod(t))
 		steps = append(steps, step(t, "strip", k), step(t, "delete", k, one("0")))
 	}
-	return append(steps, step(t, "wait", moments), step(t, "gone", one("all")), step(t, "wait", one("2m")),
-		step(t, "wait", whiles))
+	return append(steps, step(t, "tick", moments), step(t, "gone", one("all")), step(t, "tick", one("2m")),
+		step(t, "tick", whiles))
 }
 
 // failedWrite makes a kind of write fail just when it is needed.
@@ -195,7 +195,7 @@ func failedWrite(t *rapid.T) []Step {
 	for range rapid.IntRange(1, 2).Draw(t, "things") {
 		steps = append(steps, thing(t, one(pod(t))))
 	}
-	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
+	return append(steps, step(t, "tick", moments), step(t, "tick", delays))
 }
 
 // failures draws one of the answers that make sense for a verb.
@@ -243,7 +243,7 @@ func Big() *rapid.Generator[*Script] {
 			steps = append(steps,
 				of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
 		}
-		s.Steps = append([]Step{{Op: "wait", Args: []string{"3s"}}}, drawSteps(t, steps, 2, 5)...)
+		s.Steps = append([]Step{{Op: "tick", Args: []string{"3s"}}}, drawSteps(t, steps, 2, 5)...)
 		return s
 	})
 }
@@ -258,62 +258,62 @@ func bigSteps(many func(*rapid.T) string, most string) []choice {
 	return []choice{
 		plot(4, func(t *rapid.T) []Step {
 			return []Step{
-				step(t, "exit", some, among("0", "0", "1")),
-				step(t, "wait", moments),
-				step(t, "wait", whiles),
+				ending(t, some, among("0", "0", "1")),
+				step(t, "tick", moments),
+				step(t, "tick", whiles),
 			}
 		}),
 		plot(4, func(t *rapid.T) []Step {
 			return []Step{
-				step(t, "exit", some, among("1", "1", "0")),
-				step(t, "wait", moments),
+				ending(t, some, among("1", "1", "0")),
+				step(t, "tick", moments),
 				step(t, "parallelism", many),
-				step(t, "wait", moments),
-				step(t, "wait", whiles),
+				step(t, "tick", moments),
+				step(t, "tick", whiles),
 			}
 		}),
 		// The lowest indexes wait for their backoff when more become due than a round creates.
 		plot(3, func(t *rapid.T) []Step {
 			return []Step{
 				step(t, "parallelism", one("100")),
-				step(t, "wait", moments),
-				step(t, "exit", one("0-99"), among("1", "1", "0")),
-				step(t, "wait", moments),
+				step(t, "tick", moments),
+				ending(t, one("0-99"), among("1", "1", "0")),
+				step(t, "tick", moments),
 				step(t, "parallelism", one(most)),
-				step(t, "wait", moments),
-				step(t, "wait", whiles),
+				step(t, "tick", moments),
+				step(t, "tick", whiles),
 			}
 		}),
 
 		plot(1, func(t *rapid.T) []Step {
 			return []Step{
 				step(t, "suspend", one("on")),
-				step(t, "wait", moments),
+				step(t, "tick", moments),
 				step(t, "gone", one("all")),
 				step(t, "suspend", one("off")),
-				step(t, "wait", moments),
+				step(t, "tick", moments),
 			}
 		}),
 
 		plot(1, func(t *rapid.T) []Step {
 			return []Step{
 				step(t, "delete", some, among("", "0")),
-				step(t, "wait", moments),
+				step(t, "tick", moments),
 				step(t, "gone", some, among("", "1")),
-				step(t, "wait", moments),
+				step(t, "tick", moments),
 			}
 		}),
 
 		plot(1, func(t *rapid.T) []Step {
 			return []Step{
-				step(t, "exit", some, among("0", "1")),
+				ending(t, some, among("0", "1")),
 				step(t, "resize", many),
-				step(t, "wait", moments),
-				step(t, "wait", whiles),
+				step(t, "tick", moments),
+				step(t, "tick", whiles),
 			}
 		}),
 
-		of(2, "wait", whiles),
+		of(2, "tick", whiles),
 		of(1, "fault", among("create", "delete"), one("pods"), among("error", "conflict"), shares, moments),
 	}
 }
@@ -331,7 +331,7 @@ func lateRuns(t *rapid.T) []Step {
 		waits, most = among("20s", "1m"), 1
 	}
 	for range rapid.IntRange(1, most).Draw(t, "runs") {
-		steps = append(steps, step(t, "wait", waits))
+		steps = append(steps, step(t, "tick", waits))
 		if rapid.Bool().Draw(t, "ends") {
 			steps = append(steps, step(t, "finish", among("0", "1"), among("complete", "failed")))
 		}
@@ -339,5 +339,5 @@ func lateRuns(t *rapid.T) []Step {
 	for _, resource := range []string{among("jobs", "cronjobs")(t), "cronjobs", "jobs"} {
 		steps = append(steps, Step{Op: "release", Args: []string{resource}})
 	}
-	return append(steps, step(t, "wait", among("1s", "1m")))
+	return append(steps, step(t, "tick", among("1s", "1m")))
 }

@@ -19,7 +19,8 @@ var podSteps = map[string]func(*World, *corev1.Pod, Step) error{
 	"lost":     func(w *World, p *corev1.Pod, _ Step) error { return setReady(w, p, corev1.ConditionUnknown) },
 	"part":     part,
 	"restart":  restart,
-	"exit":     exit,
+	"succeed":  end,
+	"fail":     end,
 	"evict":    evict,
 	"unknown":  func(w *World, p *corev1.Pod, _ Step) error { return setPhase(w, p, corev1.PodUnknown) },
 	"delete":   deletePod,
@@ -121,23 +122,31 @@ func restart(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
+// end lets a pod succeed, or fail with an exit code: 1 if none is given.
+func end(w *World, p *corev1.Pod, s Step) error {
+	code := "0"
+	if s.Op == "fail" {
+		code = s.Value("code", "1")
+	}
+	return exit(w, p, code, s.Value("container", ""))
+}
+
 // exit ends the containers with a code, and init containers with 0. If a container is named, only
 // that one ends with the code, and all others end with 0.
-func exit(w *World, p *corev1.Pod, s Step) error {
+func exit(w *World, p *corev1.Pod, exitCode, container string) error {
 	if isTerminal(p) {
 		return nil
 	}
-	if err := bind(w, p, s); err != nil {
+	if err := bind(w, p, Step{}); err != nil {
 		return err
 	}
 
-	code := int32(number(s.Arg(1)))
+	code := int32(number(exitCode))
 	return status(w, p, func(p *corev1.Pod) {
 		setContainers(p, func(c *corev1.ContainerStatus) {
 			of := int32(0)
-			if name := s.Arg(2); name == "" &&
-				slices.ContainsFunc(p.Spec.Containers, func(k corev1.Container) bool { return k.Name == c.Name }) ||
-				name == c.Name {
+			isMain := func(k corev1.Container) bool { return k.Name == c.Name }
+			if container == c.Name || container == "" && slices.ContainsFunc(p.Spec.Containers, isMain) {
 				of = code
 			}
 			c.State = corev1.ContainerState{
@@ -183,7 +192,7 @@ func gone(w *World, p *corev1.Pod, s Step) error {
 		return nil
 	}
 	if !isTerminal(p) && p.Spec.NodeName != "" && s.Arg(1) != "" {
-		if err := exit(w, p, s); err != nil {
+		if err := exit(w, p, s.Arg(1), ""); err != nil {
 			return err
 		}
 	}

@@ -5,8 +5,8 @@
 //	job {"parallelism":2,"template":...}
 //	bind 0
 //	run 0
-//	exit 0 1
-//	wait 10s
+//	fail 0 code=1
+//	tick 10s
 //
 // A step names an operation and its arguments. Pods and jobs are numbered in the order of their
 // names. Numbers beyond the last start again at the first, so that every step has a meaning
@@ -18,10 +18,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchplan/batchplan/internal/line"
 )
 
 // Script is a sequence of steps in one world, with its objects.
@@ -49,7 +52,16 @@ type Step struct {
 }
 
 // String returns the step as a line.
-func (s Step) String() string { return strings.Join(append([]string{s.Op}, s.Args...), " ") }
+func (s Step) String() string {
+	words := []string{s.Op}
+	for _, arg := range s.Args {
+		if !strings.HasPrefix(arg, "{") && strings.ContainsAny(arg, " ,()") {
+			arg = strconv.Quote(arg)
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
 
 // Arg returns the argument at a place, or "".
 func (s Step) Arg(i int) string {
@@ -57,6 +69,24 @@ func (s Step) Arg(i int) string {
 		return s.Args[i]
 	}
 	return ""
+}
+
+// Value returns the value of an argument such as "code=1", or missing.
+func (s Step) Value(key, missing string) string {
+	for _, arg := range s.Args {
+		if value, ok := strings.CutPrefix(arg, key+"="); ok {
+			return value
+		}
+	}
+	return missing
+}
+
+// Tick returns how long time passes, if that is the step.
+func (s Step) Tick() (d time.Duration, ok bool) {
+	if s.Op != "tick" {
+		return 0, false
+	}
+	return duration(s.Arg(0)), true
 }
 
 // String returns the script as text.
@@ -117,11 +147,11 @@ func Parse(text string) (*Script, error) {
 // Template is the JSON field of the simplest pod template.
 const Template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
 
-var line = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
+var shortened = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
 
 // ParseLine is like Parse for lines with several steps, separated by "; ". TEMPLATE in the text
 // means [Template], and JOB means the field of a job template that contains it.
-func ParseLine(text string) (*Script, error) { return Parse(line.Replace(text)) }
+func ParseLine(text string) (*Script, error) { return Parse(shortened.Replace(text)) }
 
 // MadeStale returns the script for controllers of a release that never wait until they see their
 // own writes. A script that holds back the cache of pods loses its orphans: the real controller
@@ -140,12 +170,12 @@ func (s *Script) MadeStale() *Script {
 	return &out
 }
 
-func (s *Script) parseLine(line string) error {
-	op, rest, _ := strings.Cut(line, " ")
+func (s *Script) parseLine(text string) error {
+	op, rest, _ := strings.Cut(text, " ")
 	switch {
-	case line == "":
-	case strings.HasPrefix(line, "#"):
-		s.Comment += strings.TrimSpace(strings.TrimPrefix(line, "#")) + "\n"
+	case text == "":
+	case strings.HasPrefix(text, "#"):
+		s.Comment += strings.TrimSpace(strings.TrimPrefix(text, "#")) + "\n"
 	case op == "job":
 		s.Job = &batchv1.JobSpec{}
 		return json.Unmarshal([]byte(rest), s.Job)
@@ -161,7 +191,27 @@ func (s *Script) parseLine(line string) error {
 		s.Begin, err = time.Parse(time.RFC3339, rest)
 		return err
 	default:
-		s.Steps = append(s.Steps, Step{op, strings.Fields(rest)})
+		return s.parseStep(text)
 	}
+	return nil
+}
+
+func (s *Script) parseStep(text string) error {
+	l, err := line.Parse(text)
+	if err != nil {
+		return err
+	}
+	step := Step{Op: l.Name}
+	for _, a := range l.Args {
+		arg := a.Key
+		if a.Values != nil {
+			arg += "=" + strings.Join(a.Values, ",")
+		}
+		step.Args = append(step.Args, arg)
+	}
+	if l.Input != "" {
+		step.Args = append(step.Args, l.Input)
+	}
+	s.Steps = append(s.Steps, step)
 	return nil
 }

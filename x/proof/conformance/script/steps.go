@@ -1,9 +1,10 @@
 package script
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,26 +15,27 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// worldSteps are the steps about jobs, CronJobs, controllers and the server. The step "wait" is not
+// worldSteps are the steps about jobs, CronJobs, controllers and the server. The step "tick" is not
 // among them: time passes for all worlds together.
 var worldSteps = map[string]func(*World, *Script, Step) error{
+	"edit":        edit,
 	"suspend":     editJob(func(s *batchv1.JobSpec, arg string) { on := arg == "on"; s.Suspend = &on }),
 	"parallelism": editJob(func(s *batchv1.JobSpec, arg string) { s.Parallelism = int32Of(arg) }),
 	"completions": editJob(func(s *batchv1.JobSpec, arg string) { s.Completions = int32Of(arg) }),
 	"resize": editJob(
 		func(s *batchv1.JobSpec, arg string) { s.Parallelism, s.Completions = int32Of(arg), int32Of(arg) }),
-	"minCount":  editJob(setMinCount),
-	"ungroup":   func(w *World, _ *Script, s Step) error { return w.Ungroup(s.Arg(0)) },
-	"limit":     editJob(func(s *batchv1.JobSpec, arg string) { s.BackoffLimit = int32Of(arg) }),
-	"ttl":       editJob(func(s *batchv1.JobSpec, arg string) { s.TTLSecondsAfterFinished = int32Of(arg) }),
-	"deadline":  editJob(func(s *batchv1.JobSpec, arg string) { s.ActiveDeadlineSeconds = int64Of(arg) }),
-	"deletejob": deleteJob,
-	"recreate":  recreate,
-	"stray":     stray,
-	"finish":    finish,
+	"minCount":   editJob(setMinCount),
+	"ungroup":    func(w *World, _ *Script, s Step) error { return w.Ungroup(s.Arg(0)) },
+	"limit":      editJob(func(s *batchv1.JobSpec, arg string) { s.BackoffLimit = int32Of(arg) }),
+	"ttl":        editJob(func(s *batchv1.JobSpec, arg string) { s.TTLSecondsAfterFinished = int32Of(arg) }),
+	"deadline":   editJob(func(s *batchv1.JobSpec, arg string) { s.ActiveDeadlineSeconds = int64Of(arg) }),
+	"delete-job": deleteJob,
+	"recreate":   recreate,
+	"stray":      stray,
+	"finish":     finish,
 
 	"cronsuspend": editCronJob(func(s *batchv1.CronJobSpec, arg string) { on := arg == "on"; s.Suspend = &on }),
-	"schedule":    editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.Schedule = unquote(arg) }),
+	"schedule":    editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.Schedule = arg }),
 	"zone":        editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.TimeZone = stringOf(arg) }),
 	"concurrency": editCronJob(
 		func(s *batchv1.CronJobSpec, arg string) { s.ConcurrencyPolicy = batchv1.ConcurrencyPolicy(arg) }),
@@ -65,6 +67,20 @@ func editJob(how func(*batchv1.JobSpec, string)) func(*World, *Script, Step) err
 			return server.Change(w.Server, j.Namespace, j.Name, func(j *batchv1.Job) { how(&j.Spec, s.Arg(0)) })
 		}
 		return nil
+	}
+}
+
+// edit changes the fields of the spec that are given as JSON.
+func edit(w *World, script *Script, s Step) error {
+	if script.Job == nil {
+		return editCronJob(func(c *batchv1.CronJobSpec, fields string) { decode(fields, c) })(w, script, s)
+	}
+	return editJob(func(j *batchv1.JobSpec, fields string) { decode(fields, j) })(w, script, s)
+}
+
+func decode(fields string, into any) {
+	if err := json.Unmarshal([]byte(fields), into); err != nil {
+		panic(fmt.Sprintf("edit %s: %v", fields, err))
 	}
 }
 
@@ -117,7 +133,7 @@ func touch(w *World, _ *Script, s Step) error {
 
 func deleteJob(w *World, _ *Script, s Step) error {
 	for _, j := range server.List[*batchv1.Job](w.Server) {
-		policy := metav1.DeletionPropagation(s.Arg(0))
+		policy := metav1.DeletionPropagation(cmp.Or(s.Arg(0), "Foreground"))
 		return w.Delete(server.Jobs, j.Namespace, j.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
 	}
 	return nil
@@ -282,7 +298,7 @@ func old(w *World, _ *Script, s Step) error {
 		})
 	case "schedule":
 		server.Overwrite(w.Server, Namespace, "c", func(c *batchv1.CronJob) {
-			c.Spec.Schedule, c.Generation = unquote(s.Arg(1)), c.Generation+1
+			c.Spec.Schedule, c.Generation = s.Arg(1), c.Generation+1
 		})
 	case "zone":
 		server.Overwrite(w.Server, Namespace, "c", func(c *batchv1.CronJob) {
@@ -290,9 +306,4 @@ func old(w *World, _ *Script, s Step) error {
 		})
 	}
 	return nil
-}
-
-// unquote turns the underscores of a schedule back into spaces.
-func unquote(arg string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(arg, "_", " "), "CRON TZ", "CRON_TZ")
 }

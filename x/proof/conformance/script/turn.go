@@ -35,8 +35,8 @@ func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
 		return steps
 	}
 	at := rapid.IntRange(0, len(steps)).Draw(t, "at")
-	return slices.Insert(steps, at, Step{Op: "wait", Args: []string{(ahead * 3 / 4).String()}},
-		Step{Op: "wait", Args: []string{"1h0m0s"}})
+	return slices.Insert(steps, at, Step{Op: "tick", Args: []string{(ahead * 3 / 4).String()}},
+		Step{Op: "tick", Args: []string{"1h0m0s"}})
 }
 
 // withOutage stops the controllers of some scripts for hours, so that more runs are missed than
@@ -46,6 +46,6 @@ func withOutage(t *rapid.T, steps []Step) []Step {
 		return steps
 	}
 	at := rapid.IntRange(0, len(steps)).Draw(t, "at")
-	return slices.Insert(steps, at, Step{Op: "stopall"}, Step{Op: "wait", Args: []string{"13h"}},
+	return slices.Insert(steps, at, Step{Op: "stopall"}, Step{Op: "tick", Args: []string{"13h"}},
 		Step{Op: "restartall"})
 }

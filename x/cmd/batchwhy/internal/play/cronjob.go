@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/line"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
@@ -71,18 +72,21 @@ func (p *CronJob) Clone() Life {
 
 // Do takes one step:
 //
-//	complete JOB, fail JOB, remove JOB, start
-//	tick DURATION, next, down DURATION, clock TIME
+//	complete JOB, fail JOB, delete JOB, trigger
+//	tick DURATION, next, down DURATION, at TIME
 //	edit JSON
 //
-// JOB is a name or "all". "start" creates a Job outside of the schedule. The controller has its
+// JOB is a name or "all". "trigger" creates a Job outside of the schedule. The controller has its
 // rounds after each step and while time passes, except during "down", which passes time without the
-// controller. "clock" sets the clock to another time, which may be earlier.
+// controller. "at" sets the clock to another time, which may be earlier.
 func (p *CronJob) Do(step string) error {
-	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
-	rest = strings.TrimSpace(rest)
+	l, err := line.Parse(step)
+	if err != nil {
+		return err
+	}
+	rest := l.Word(0)
 	p.plans, p.differs = nil, ""
-	switch verb {
+	switch verb := l.Name; verb {
 	case "tick", "down":
 		d, err := time.ParseDuration(rest)
 		if err != nil || d <= 0 || d > 366*24*time.Hour {
@@ -98,18 +102,18 @@ func (p *CronJob) Do(step string) error {
 			return fmt.Errorf("next: nothing happens by itself any more")
 		}
 		return p.passTime(next)
-	case "clock":
+	case "at":
 		t, err := time.Parse(time.RFC3339, rest)
 		if err != nil || t.Before(world.Start) || t.After(world.Start.AddDate(20, 0, 0)) {
-			return fmt.Errorf("clock: %q: must be a time such as 2026-01-31T18:00:00Z, at most 20 years from the "+
+			return fmt.Errorf("at: %q: must be a time such as 2026-01-31T18:00:00Z, at most 20 years from the "+
 				"beginning", rest)
 		}
 		p.setClock(t)
 	case "edit":
-		if err := p.edit(rest); err != nil {
+		if err := p.edit(l.Input); err != nil {
 			return err
 		}
-	case "start":
+	case "trigger":
 		p.asked++
 		id := strconv.Itoa(p.asked)
 		p.world.Triggers = append(p.world.Triggers, cronjob.Trigger{ID: id})
@@ -182,13 +186,13 @@ func (p *CronJob) edit(text string) error {
 
 // jobStep applies a verb to one Job, or to all Jobs to which the verb applies.
 func (p *CronJob) jobStep(verb, name string) error {
-	if !slices.Contains([]string{"complete", "fail", "remove"}, verb) {
-		return fmt.Errorf("%q: must be complete, fail, remove, start, tick, next, down, clock or edit", verb)
+	if !slices.Contains([]string{"complete", "fail", "delete"}, verb) {
+		return fmt.Errorf("%q: must be complete, fail, delete, trigger, tick, next, down, at or edit", verb)
 	}
 	done := 0
 	for _, c := range p.world.Children() {
 		isNamed := name == "all" || c.Name == name
-		if !isNamed || c.Finished != "" && verb != "remove" {
+		if !isNamed || c.Finished != "" && verb != "delete" {
 			continue
 		}
 		done++
@@ -197,9 +201,8 @@ func (p *CronJob) jobStep(verb, name string) error {
 			p.world.Finish(c.Name, job.ConditionComplete)
 		case "fail":
 			p.world.Finish(c.Name, job.ConditionFailed)
-		case "remove":
+		case "delete":
 			delete(p.world.Jobs, c.Name)
-			verb = "delete" // the verb that stories use
 		}
 		p.story.tell(verb+" "+storyName(&c), "", "")
 	}

@@ -88,7 +88,7 @@ var cronExamples = []Script{
 		Manifest: cronJob + `  schedule: "*/15 * * * *"
   concurrencyPolicy: Replace
 `,
-		Steps: []string{"next", "next", "complete all", "next", "start", "next"},
+		Steps: []string{"next", "next", "complete all", "next", "trigger", "next"},
 		Notes: []string{
 			"A run is due every 15 minutes. concurrencyPolicy Replace says that it ends the Job of the run before " +
 				"if that is still active.",

@@ -23,11 +23,11 @@ func TestCronJobSteps(t *testing.T) {
 		{"the next run", everyHour, []string{"next"}, "report|0 * * * *|<none>|False|1|0s|1h"},
 		{"a job completes", everyHour, []string{"next", "complete report-29453820"}, "report|0 * * * *|<none>|False|0|0s|1h"},
 		{"a job fails", everyHour, []string{"next", "fail all"}, "report-29453820 Failed"},
-		{"a user deletes a job", everyHour, []string{"next", "remove all", "next"}, "report-29453880 Active"},
-		{"a job beside the schedule", everyHour, []string{"start"}, "Started by hand."},
+		{"a user deletes a job", everyHour, []string{"next", "delete all", "next"}, "report-29453880 Active"},
+		{"a job beside the schedule", everyHour, []string{"trigger"}, "Started by hand."},
 		{"time passes, run by run", everyHour, []string{"tick 3h30m"}, "report|0 * * * *|<none>|False|3|30m|3h30m"},
 		{"the controller is down", everyHour, []string{"down 3h30m"}, "missed 2 runs, the latest at 2026-01-01T02:00:00Z"},
-		{"the clock is put back", everyHour, []string{"tick 3h", "clock 2026-01-01T01:30:00Z"}, "lies in the future"},
+		{"the clock is put back", everyHour, []string{"tick 3h", "at 2026-01-01T01:30:00Z"}, "lies in the future"},
 		{"the schedule is edited", everyHour, []string{`edit {"schedule": "30 2 * * *", "timeZone": "UTC"}`, "next"}, "report|30 2 * * *|UTC|False|1|0s|2h30m"},
 		{"suspended", everyHour, []string{`edit {"suspend": true}`, "tick 5h"}, "5 runs have come due"},
 		{"resumed", everyHour, []string{`edit {"suspend": true}`, "tick 5h", `edit {"suspend": false}`}, "missed 4 runs"},
@@ -72,7 +72,7 @@ func TestCronJobDrawing(t *testing.T) {
 		t.Errorf("%d bars, %d jobs", bars, v.Count)
 	}
 	// The drawing of a life with many runs begins at the first run that it shows.
-	v = viewOf(t, cronJob+"  schedule: \"* * * * *\"\n", "down 24h", "clock 2026-01-01T12:00:00Z")
+	v = viewOf(t, cronJob+"  schedule: \"* * * * *\"\n", "down 24h", "at 2026-01-01T12:00:00Z")
 	if n := len(v.Timeline.Lanes[0].Marks); n != maxMarks+3 ||
 		!v.Timeline.From.After(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)) {
 		t.Errorf("%d marks from %s", n, v.Timeline.From)
@@ -81,12 +81,12 @@ func TestCronJobDrawing(t *testing.T) {
 
 func TestCronJobBadSteps(t *testing.T) {
 	tests := map[string]string{
-		"dance":                           "must be complete, fail, remove, start",
+		"dance":                           "must be complete, fail, delete, trigger",
 		"complete nobody":                 `complete: no job "nobody"`,
 		"tick soon":                       `tick: "soon": must be a duration`,
 		"down -1h":                        "must be a duration",
-		"clock noon":                      "must be a time",
-		"clock 1999-01-01T00:00:00Z":      "must be a time",
+		"at noon":                         "must be a time",
+		"at 1999-01-01T00:00:00Z":         "must be a time",
 		"edit {":                          "must be fields of the spec",
 		`edit {"schedule": "61 * * * *"}`: "spec.schedule",
 		`edit {"timeZone": "Mars/Base"}`:  "spec.timeZone",

@@ -106,10 +106,10 @@ func (p *CronJob) item(c *cronjob.Child) Item {
 		Name:    c.Name,
 		Phase:   "Active",
 		Text:    "Active for " + short(since) + ".",
-		Actions: []string{"complete", "fail", "remove"},
+		Actions: []string{"complete", "fail", "delete"},
 	}
 	if c.Finished != "" {
-		out.Phase, out.Actions = string(c.Finished), []string{"remove"}
+		out.Phase, out.Actions = string(c.Finished), []string{"delete"}
 		out.Text = fmt.Sprintf("Ended after %s.", short(c.FinishTime.Sub(c.CreationTimestamp)))
 	}
 	if c.ScheduledTime.IsZero() {

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/line"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 )
@@ -91,15 +90,18 @@ func (p *Job) Clone() Life {
 //
 //	run POD, succeed POD, fail POD [code=N], evict POD, lose POD, restart POD
 //	tick DURATION, next
-//	edit JSON, delete
+//	edit JSON, delete-job
 //
 // POD is a name or "all". An evicted pod ends after its grace period, except on a lost node. The
 // controller has its rounds after each step, and while time passes.
 func (p *Job) Do(step string) error {
-	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
-	rest = strings.TrimSpace(rest)
+	l, err := line.Parse(step)
+	if err != nil {
+		return err
+	}
+	rest := l.Word(0)
 	p.plans = nil
-	switch verb {
+	switch l.Name {
 	case "tick":
 		d, err := time.ParseDuration(rest)
 		if err != nil || d <= 0 || d > 366*24*time.Hour {
@@ -113,14 +115,14 @@ func (p *Job) Do(step string) error {
 		}
 		return p.passTime(next)
 	case "edit":
-		if err := p.edit(rest); err != nil {
+		if err := p.edit(l.Input); err != nil {
 			return err
 		}
-	case "delete":
+	case "delete-job":
 		p.world.DeleteJob()
 		p.story.tell("delete-job", "", "")
 	default:
-		if err := p.podStep(verb, rest); err != nil {
+		if err := p.podStep(&l); err != nil {
 			return err
 		}
 	}
@@ -197,25 +199,20 @@ func (p *Job) edit(text string) error {
 }
 
 // podStep applies a verb to one pod, or to all pods to which the verb applies.
-func (p *Job) podStep(verb, rest string) error {
-	name, options, _ := strings.Cut(rest, " ")
+func (p *Job) podStep(l *line.Line) error {
+	verb, name := l.Name, l.Word(0)
 	act, ok := podActions[verb]
 	if !ok {
-		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete", verb)
+		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete-job", verb)
 	}
-
-	code := int64(1)
-	if text, ok := strings.CutPrefix(strings.TrimSpace(options), "code="); ok {
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || n < 1 || n > 255 {
-			return fmt.Errorf("fail: code %q: must be from 1 to 255", text)
-		}
-		code = n
+	code, err := l.Int("code", 1)
+	if err != nil || code < 1 || code > 255 {
+		return fmt.Errorf("fail: code: must be from 1 to 255")
 	}
 
 	var pods []*job.Pod
 	for _, pod := range p.world.Pods {
-		if (name == "all" || pod.Name == name) && act.can(pod) {
+		if (name == "all" || pod.Name == name || pod == p.world.Numbered(name)) && act.can(pod) {
 			pods = append(pods, pod)
 		}
 	}

@@ -68,7 +68,7 @@ func TestGolden(t *testing.T) {
 // example, and of a life in which a user removes and edits objects.
 func TestViews(t *testing.T) {
 	scripts := append(slices.Clone(Examples), Script{Title: "By hand", Manifest: example(t, "CronJob: Forbid").Manifest,
-		Steps: []string{"next", "complete all", "next", "start", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "remove all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})
+		Steps: []string{"next", "complete all", "next", "trigger", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "delete all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})
 	scripts = append(scripts, Script{Title: "Many indexes", Steps: []string{"run all", "lose all", "tick 1m"},
 		Manifest: `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "many"}, "spec": {"completions": 45, "parallelism": 45, "completionMode": "Indexed", "template": {"spec": {"restartPolicy": "Never"}}}}`})
 	var theatre Theatre

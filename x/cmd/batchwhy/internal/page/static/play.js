@@ -165,7 +165,7 @@ function take(step) {
 
 function reschedule() { take("edit " + JSON.stringify({ schedule: $("cron-edit").value })); }
 
-function setClock() { take("clock " + $("clock").value.trim()); }
+function setClock() { take("at " + $("clock").value.trim()); }
 
 function undo() {
   if (stage.at === 0) return;
@@ -194,14 +194,14 @@ function go(n, quietly, from = 0) {
 // doings has the words for what a step does to a pod or a Job.
 const doings = {
   run: ["starts", "start"], succeed: ["succeeds", "succeed"], fail: ["fails", "fail"], evict: ["is evicted", "are evicted"], lose: ["loses its node", "lose their nodes"],
-  restart: ["restarts", "restart"], complete: ["completes", "complete"], remove: ["is deleted", "are deleted"],
+  restart: ["restarts", "restart"], complete: ["completes", "complete"], delete: ["is deleted", "are deleted"],
 };
 
 // wordsOf describes a step: "fail j-1 code=1" is "j-1 fails with exit code 1".
 function wordsOf(step) {
   const [verb, who, code] = step.split(" "), rest = step.slice(verb.length + 1);
   if (doings[verb] && who) return `${who} ${doings[verb][who === "all" ? 1 : 0]}` + (code ? " with exit code " + code.replace("code=", "") : "");
-  const texts = { next: "until the next event", tick: rest + " later", down: `the controller is down for ${rest}`, start: "a Job is started by hand", delete: "the Job is deleted", clock: "the clock is set to " + rest };
+  const texts = { next: "until the next event", tick: rest + " later", down: `the controller is down for ${rest}`, trigger: "a Job is started by hand", "delete-job": "the Job is deleted", at: "the clock is set to " + rest };
   return texts[verb] || step;
 }
 
@@ -267,7 +267,7 @@ function nextOf(view) {
 
 const verbs = {
   run: "Start", succeed: "Succeed", fail: "Fail", evict: "Evict", lose: "Lose the node", restart: "Restart",
-  complete: "Complete", remove: "Delete",
+  complete: "Complete", delete: "Delete",
 };
 
 // showItems shows a page of the pods or jobs. The nodes of unchanged ones stay.

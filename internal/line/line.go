@@ -1,0 +1,207 @@
+// Package line reads the language of steps: of the stories of the planners' tests, the scripts of the
+// differential tests, and the page that plays a life. It runs no step.
+//
+//	job {"parallelism":2}
+//	fail j-1 code=42
+//	pods phase=(Running,Failed) restarted
+//
+// A line is a name with arguments: bare words, key=value, or key=(value,value). A word or value that holds
+// spaces, commas, parentheses, an equals sign or a leading quote or brace is a Go string in double quotes.
+// A JSON object at the end is the input of the step.
+package line
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Line is one step.
+type Line struct {
+	// Name is the first word.
+	Name string
+	// Args holds the other words, in order.
+	Args []Arg
+	// Input is the JSON object at the end, or "".
+	Input string
+}
+
+// Arg is one argument of a [Line].
+type Arg struct {
+	// Key is the bare word, or the text before the equals sign.
+	Key string
+	// Values holds the values after the equals sign: nil for a bare word, several for a list.
+	Values []string
+}
+
+// Parse reads a line.
+func Parse(text string) (Line, error) {
+	p := &parser{rest: strings.TrimSpace(text)}
+	name, err := p.word()
+	if err != nil {
+		return Line{}, err
+	}
+
+	l := Line{Name: name}
+	for p.space(); p.rest != ""; p.space() {
+		if p.rest[0] == '{' {
+			l.Input = p.rest
+			break
+		}
+		a, err := p.arg()
+		if err != nil {
+			return Line{}, err
+		}
+		l.Args = append(l.Args, a)
+	}
+	return l, nil
+}
+
+// String returns the line as text.
+func (l Line) String() string {
+	parts := []string{quoted(l.Name)}
+	for _, a := range l.Args {
+		parts = append(parts, a.String())
+	}
+	if l.Input != "" {
+		parts = append(parts, l.Input)
+	}
+	return strings.Join(parts, " ")
+}
+
+// String returns the argument as text.
+func (a Arg) String() string {
+	if a.Values == nil {
+		return quoted(a.Key)
+	}
+	values := make([]string, len(a.Values))
+	for i, v := range a.Values {
+		values[i] = quoted(v)
+	}
+	text := strings.Join(values, ",")
+	if len(values) != 1 {
+		text = "(" + text + ")"
+	}
+	return quoted(a.Key) + "=" + text
+}
+
+// ends are the characters that end a word.
+const ends = " \t,()="
+
+func quoted(word string) string {
+	isPlain := word != "" && word[0] != '"' && word[0] != '{'
+	if isPlain && !strings.ContainsAny(word, ends) {
+		return word
+	}
+	return strconv.Quote(word)
+}
+
+// Word returns the i-th bare word, counted from 0, or "".
+func (l *Line) Word(i int) string {
+	for _, a := range l.Args {
+		if a.Values != nil {
+			continue
+		}
+		if i == 0 {
+			return a.Key
+		}
+		i--
+	}
+	return ""
+}
+
+// Arg returns the argument with a key.
+func (l *Line) Arg(key string) (a Arg, ok bool) {
+	for _, a := range l.Args {
+		if a.Key == key {
+			return a, true
+		}
+	}
+	return Arg{}, false
+}
+
+// Value returns the value of key, or missing if it is not given.
+func (l *Line) Value(key, missing string) (string, error) {
+	a, ok := l.Arg(key)
+	switch {
+	case !ok:
+		return missing, nil
+	case len(a.Values) != 1:
+		return "", fmt.Errorf("%s: has %d values, wants one", key, len(a.Values))
+	}
+	return a.Values[0], nil
+}
+
+// Int returns the value of key as a decimal number, or missing if it is not given.
+func (l *Line) Int(key string, missing int) (int, error) {
+	text, err := l.Value(key, strconv.Itoa(missing))
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %q is not a number", key, text)
+	}
+	return n, nil
+}
+
+// parser consumes a line from its front.
+type parser struct{ rest string }
+
+func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
+
+func (p *parser) eat(prefix string) bool {
+	rest, ok := strings.CutPrefix(p.rest, prefix)
+	p.rest = rest
+	return ok
+}
+
+func (p *parser) arg() (Arg, error) {
+	key, err := p.word()
+	if err != nil || !p.eat("=") {
+		return Arg{Key: key}, err
+	}
+
+	if !p.eat("(") {
+		v, err := p.word()
+		return Arg{key, []string{v}}, err
+	}
+
+	a := Arg{key, []string{}}
+	for p.space(); !p.eat(")"); p.space() {
+		if len(a.Values) > 0 && !p.eat(",") {
+			return a, fmt.Errorf("want a comma in a list, got %q", p.rest)
+		}
+		p.space()
+		v, err := p.word()
+		if err != nil {
+			return a, err
+		}
+		a.Values = append(a.Values, v)
+	}
+	return a, nil
+}
+
+// word consumes a quoted string, or all text up to a character that ends a word.
+func (p *parser) word() (string, error) {
+	if strings.HasPrefix(p.rest, `"`) {
+		quoted, err := strconv.QuotedPrefix(p.rest)
+		if err != nil {
+			return "", fmt.Errorf("a string is not closed: %s", p.rest)
+		}
+		p.rest = p.rest[len(quoted):]
+		return strconv.Unquote(quoted)
+	}
+
+	end := strings.IndexAny(p.rest, ends)
+	if end < 0 {
+		end = len(p.rest)
+	}
+	if end == 0 {
+		return "", fmt.Errorf("a word is missing before %q", p.rest)
+	}
+
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	return word, nil
+}
