@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
@@ -45,7 +46,7 @@ func (s *stage) play(t *testing.T, c *golden.Command) string {
 	switch {
 	case !ok:
 		c.Fatalf("no such command")
-	case s.World == nil && c.Name != "job":
+	case s.World == nil && c.Name != "job" && c.Name != "steps":
 		c.Fatalf("the story does not begin with a job")
 	}
 	out := do()
@@ -68,6 +69,7 @@ func (s *stage) commands() map[string]func() string {
 		"job":          silently(s.newJob),      // [stale] [gangs]; spec as input
 		"edit":         silently(s.edit),        // changes of the spec as input
 		"delete-job":   silently(s.DeleteJob),   // the job is being deleted
+		"steps":        s.steps,                 // lines as input, as a kit prints them; the controller acts after each
 		"recreate-job": silently(s.recreateJob), // a new job of the same name, the old one is gone
 		"write-status": silently(s.writeStatus), // changes of the status as input
 		// The controller. fail=N makes the N-th write of the round fail, lose=N loses only its
@@ -153,6 +155,38 @@ func (s *stage) round() string {
 		out.Reset()
 	}
 	return s.LastPlan() + out.String() + s.State()
+}
+
+// steps does what the lines of its input say. After each, and while time passes, the controller has its
+// rounds. It prints the status.
+func (s *stage) steps() string {
+	for text := range strings.Lines(s.c.Input) {
+		c := s.c.Within(text)
+		if c.Name != "tick" {
+			s.during(c)
+			s.settle()
+			continue
+		}
+
+		until := s.Now.Add(duration(c))
+		for again := s.Requeue.At; again.After(s.Now) && again.Before(until); again = s.Requeue.At {
+			s.Now = again
+			s.settle()
+		}
+		s.Now = until
+		s.settle()
+	}
+	return s.Job.Status.String()
+}
+
+// settle lets the controller have its rounds until there is nothing left to write.
+func (s *stage) settle() {
+	for writes := -1; writes < s.Writes; {
+		writes = s.Writes
+		if _, err := s.Round(); err != nil {
+			s.c.Fatalf("%v", err)
+		}
+	}
 }
 
 // faults sets the faults of the round, and logs its writes if the command asks for that.
@@ -364,12 +398,16 @@ func (s *stage) addPod() {
 }
 
 func (s *stage) tick() string {
-	d, err := time.ParseDuration(s.c.Word(0))
-	if err != nil {
-		s.c.Fatalf("%v", err)
-	}
-	s.Now = s.Now.Add(d)
+	s.Now = s.Now.Add(duration(s.c))
 	return clock(s.Now)
+}
+
+func duration(c *golden.Command) time.Duration {
+	d, err := time.ParseDuration(c.Word(0))
+	if err != nil {
+		c.Fatalf("%v", err)
+	}
+	return d
 }
 
 // status prints the times and the conditions.
@@ -477,4 +515,16 @@ func grouped(lines []string) []string {
 		out = append(out, groups[key]...)
 	}
 	return out
+}
+
+// TestSteps_Pasted: the steps that a kit has printed are a part of a story. Scripts and the page have the
+// same test.
+func TestSteps_Pasted(t *testing.T) {
+	const of = "../internal/line/testdata"
+	dir := t.TempDir()
+	testfile.Write(t, "steps\n"+testfile.Read(t, of, "steps.txt")+"----\n"+testfile.Read(t, of, "end.txt"), dir, "pasted.txt")
+	golden.Run(t, dir, func() golden.Story {
+		s := &stage{}
+		return s.play
+	})
 }

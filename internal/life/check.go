@@ -31,6 +31,9 @@ func Check(t testing.TB, property func(*Life)) {
 		story := ""
 		if last != nil {
 			story = last.Story()
+			if course := last.Course(); course != "" {
+				story += "\n\nIts steps, for a story, a script or the page of batchwhy:\n" + Indent(course)
+			}
 		}
 		t.Fatalf("%s\n\n%s", story, q.advice(t.Name()))
 	}

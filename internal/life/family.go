@@ -61,6 +61,12 @@ func (f *Family[O, C]) Pick(allows func(*C) bool) *C {
 	return some[f.life.Pick(f.traits.Child, len(some))]
 }
 
+// Seen returns how many children there have been.
+func (f *Family[O, C]) Seen() int { return len(f.order) }
+
+// Number returns the place of a child in the order in which the children of the life were first seen, from 1.
+func (f *Family[O, C]) Number(c *C) int { return f.order[f.traits.ID(c)] }
+
 // Values returns the children.
 func (f *Family[O, C]) Values() []C {
 	all := make([]C, len(f.Children))

@@ -33,6 +33,8 @@ type Life struct {
 	Writes, Done int
 	uids         map[job.UID]bool // the UIDs of all objects so far
 
+	course course
+
 	mu    sync.Mutex // guards the fields below: stores may ask for the time during a write
 	start time.Time
 	now   time.Time

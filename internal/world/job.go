@@ -3,6 +3,7 @@ package world
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -125,8 +126,11 @@ func (w *Job) state() jobcheck.State {
 	}
 }
 
-// Pod returns the live pod with this name, or nil.
+// Pod returns the live pod with this name, or nil. "#2" is the second pod that was created.
 func (w *Job) Pod(name string) *job.Pod {
+	if n, ok := strings.CutPrefix(name, "#"); ok {
+		return w.find(job.UID("uid-" + n))
+	}
 	for _, p := range w.Pods {
 		if p.Name == name {
 			return p

@@ -14,16 +14,6 @@ func (w *Job) Evict(p *job.Pod) {
 	w.collect(p)
 }
 
-// Numbered returns the pod with a number such as "#2": the second one that was created. It is nil if there
-// is no such pod.
-func (w *Job) Numbered(number string) *job.Pod {
-	n, ok := strings.CutPrefix(number, "#")
-	if !ok {
-		return nil
-	}
-	return w.find(job.UID("uid-" + n))
-}
-
 // step makes a step of a pod, and gives the pod a new version if it has changed.
 func (w *Job) step(p *job.Pod, do func() bool) bool {
 	if !do() {

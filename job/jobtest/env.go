@@ -24,6 +24,7 @@ type Env struct {
 
 	truth    life.Family[job.Job, job.Pod] // what the store held when the test read it last
 	was      life.Family[job.Job, job.Pod] // the same before the last write or round
+	before   int                           // how many pods there have been before the job
 	history  jobcheck.History
 	planned  map[job.UID]bool // the jobs that were planned
 	ended    map[job.UID]bool // the pods whose end a snapshot has shown

@@ -57,6 +57,10 @@ func (e *Env) create(spec job.Spec, n int) {
 
 	e.life.Tell("a user creates job %s: %s", j.UID, specText(&spec))
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))
+	if e.all == nil {
+		e.life.Begins("job", &spec)
+		e.before = e.truth.Seen()
+	}
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
 	e.watch.List()

@@ -2,6 +2,7 @@ package jobtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -104,6 +105,7 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	}
 
 	e.life.Tell("%spod %s %s", e.life.Meanwhile, p.Name, says)
+	e.does(p, &changed)
 	e.life.Must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
 	e.read()
 
@@ -120,6 +122,34 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	}
 	e.happened()
 	return true
+}
+
+// does notes what has happened to a pod as a step.
+func (e *Env) does(old, is *job.Pod) {
+	pod := fmt.Sprint("#", e.truth.Number(old)-e.before)
+	code := int32(0)
+	if is.Detail != nil && len(is.Detail.Containers) > 0 {
+		code = is.Detail.Containers[0].ExitCode
+	}
+	switch {
+	case old.Deletion == nil && is.Deletion != nil && isDisrupted(is):
+		e.life.Does("evict", pod, "condition=DisruptionTarget")
+	case old.Deletion == nil && is.Deletion != nil:
+		e.life.Does("evict", pod)
+	case old.Phase == is.Phase:
+	case is.Phase == job.PodRunning:
+		e.life.Does("run", pod)
+	case code == 0:
+		e.life.Does("succeed", pod)
+	default:
+		e.life.Does("fail", pod, fmt.Sprint("code=", code))
+	}
+}
+
+func isDisrupted(p *job.Pod) bool {
+	return slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
+		return c.Type == "DisruptionTarget"
+	})
 }
 
 // user edits the job, or deletes it. It reports whether the job has changed.
@@ -155,6 +185,7 @@ func (e *Env) delete() bool {
 	}
 
 	e.life.Tell("%sa user deletes %s", e.life.Meanwhile, e.the())
+	e.life.Does("delete-job")
 	e.life.Must("delete the job", d.DeleteJob(e.life.Now()))
 	e.read()
 	e.happened()
@@ -163,6 +194,7 @@ func (e *Env) delete() bool {
 
 func (e *Env) edit(says string, spec job.Spec) bool {
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
+	e.life.Edits(&e.truth.Object.Spec, &spec)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 
 	e.history.Edited = true

@@ -7,9 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
+	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
 var again = flag.Int("again", 1, "how often to play each script of the corpus")
@@ -27,6 +32,29 @@ func TestCorpus(t *testing.T) {
 				playFile(t, file)
 			}
 		})
+	}
+}
+
+// TestSteps_Pasted: the steps that a test kit has printed are a script, without a difference and with the same
+// end as in a story of the planner and on the page.
+func TestSteps_Pasted(t *testing.T) {
+	const of = "../../../internal/line/testdata"
+	text := testfile.Read(t, of, "steps.txt")
+	s, err := script.Parse(text)
+	must.OK(t, err)
+	if r := Play(t, s, ours.Kubernetes(played)); r.Difference != "" || r.Steps < len(s.Steps) {
+		t.Errorf("%d steps of %d: %s", r.Steps, len(s.Steps), clipped(r.Difference))
+	}
+
+	d := &divergence{script: text, look: func(l *life) string {
+		j := convert.Job(server.List[*batchv1.Job](l.Server)[0])
+		return j.Status.String()
+	}}
+	want := strings.TrimSpace(testfile.Read(t, of, "end.txt"))
+	for _, side := range []side{theirSide, ourSide(ours.Kubernetes(played))} {
+		if got := d.live(t, side); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
 	}
 }
 

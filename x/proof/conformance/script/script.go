@@ -10,11 +10,13 @@
 //
 // A step names an operation and its arguments. Pods and jobs are numbered in the order of their
 // names. Numbers beyond the last start again at the first, so that every step has a meaning
-// whatever happened before.
+// whatever happened before. In a story that a test kit has printed, "#2" is the second pod that was
+// created, and is nothing once it is gone.
 package script
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -23,6 +25,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchplan/batchplan/internal/line"
 )
@@ -141,7 +144,21 @@ func Parse(text string) (*Script, error) {
 	if s.Job == nil && s.CronJob == nil {
 		return nil, fmt.Errorf("neither a job nor a CronJob")
 	}
+	if slices.ContainsFunc(s.Steps, isNumbered) {
+		s.Steps = paced(s.Steps)
+	}
 	return s, lines.Err()
+}
+
+// paced lets time pass before and after each step of a story: in a story controllers act immediately, and on
+// a server within two seconds.
+func paced(steps []Step) []Step {
+	act := Step{Op: "tick", Args: []string{"2s"}}
+	out := []Step{act}
+	for _, step := range steps {
+		out = append(out, step, act)
+	}
+	return out
 }
 
 // Template is the JSON field of the simplest pod template.
@@ -178,7 +195,9 @@ func (s *Script) parseLine(text string) error {
 		s.Comment += strings.TrimSpace(strings.TrimPrefix(text, "#")) + "\n"
 	case op == "job":
 		s.Job = &batchv1.JobSpec{}
-		return json.Unmarshal([]byte(rest), s.Job)
+		err := json.Unmarshal([]byte(rest), s.Job)
+		complete(&s.Job.Template.Spec)
+		return err
 	case op == "cronjob":
 		s.CronJob = &batchv1.CronJobSpec{}
 		return json.Unmarshal([]byte(rest), s.CronJob)
@@ -194,6 +213,17 @@ func (s *Script) parseLine(text string) error {
 		return s.parseStep(text)
 	}
 	return nil
+}
+
+// complete fills in what a server wants of a template, and a story leaves out.
+func complete(s *corev1.PodSpec) {
+	s.RestartPolicy = cmp.Or(s.RestartPolicy, corev1.RestartPolicyNever)
+	if s.Containers == nil {
+		s.Containers = []corev1.Container{{Name: "main"}}
+	}
+	for i := range s.Containers {
+		s.Containers[i].Image = cmp.Or(s.Containers[i].Image, "i")
+	}
 }
 
 func (s *Script) parseStep(text string) error {

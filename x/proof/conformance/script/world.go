@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing/synctest"
@@ -10,7 +11,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
@@ -31,6 +34,7 @@ type World struct {
 	faults  []fault
 	chances chances
 	strays  int
+	born    []types.UID // of all pods, in the order of their creation
 }
 
 // Controllers makes controllers for a server, to be started phase by phase.
@@ -80,6 +84,9 @@ func (w *World) Stop() { w.stop() }
 // Do carries out a step. A step that the server refuses has no effect; the refusal
 // is returned.
 func (w *World) Do(s *Script, step Step) error {
+	if slices.ContainsFunc(s.Steps, isNumbered) {
+		w.note()
+	}
 	if do, ok := podSteps[step.Op]; ok {
 		var err error
 		for _, pod := range w.pick(step.Arg(0)) {
@@ -99,6 +106,9 @@ func (w *World) Do(s *Script, step Step) error {
 // "0-99".
 func (w *World) pick(arg string) []*corev1.Pod {
 	pods := server.List[*corev1.Pod](w.Server)
+	if n, ok := strings.CutPrefix(arg, "#"); ok {
+		return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return p.UID != value.At(w.born, number(n)-1) })
+	}
 	if arg == "all" || len(pods) == 0 {
 		return pods
 	}
@@ -107,6 +117,19 @@ func (w *World) pick(arg string) []*corev1.Pod {
 	}
 	i := number(arg) % len(pods)
 	return pods[i : i+1]
+}
+
+// note notes the pods that are new since the last step.
+func (w *World) note() {
+	pods := server.List[*corev1.Pod](w.Server)
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	for _, p := range pods {
+		if !slices.Contains(w.born, p.UID) {
+			w.born = append(w.born, p.UID)
+		}
+	}
 }
 
 func number(arg string) int {
@@ -127,3 +150,6 @@ func duration(arg string) time.Duration {
 
 // now returns the kubelets' time.
 func (w *World) now() metav1.Time { return metav1.NewTime(time.Now().Add(w.Skew).UTC()) }
+
+// isNumbered reports whether a step names a pod by the order of creation.
+func isNumbered(s Step) bool { return strings.HasPrefix(s.Arg(0), "#") }

@@ -211,8 +211,9 @@ func (p *Job) podStep(l *line.Line) error {
 	}
 
 	var pods []*job.Pod
+	named := p.world.Pod(name)
 	for _, pod := range p.world.Pods {
-		if (name == "all" || pod.Name == name || pod == p.world.Numbered(name)) && act.can(pod) {
+		if (name == "all" || pod == named) && act.can(pod) {
 			pods = append(pods, pod)
 		}
 	}

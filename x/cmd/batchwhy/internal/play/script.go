@@ -1,16 +1,21 @@
 package play
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/line"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
 // Script is a life as text: the manifest of a Job or CronJob, and the steps after it. The same
 // script always leads to the same states.
 type Script struct {
-	// Manifest is a Job or CronJob, as YAML or JSON.
+	// Manifest is a Job or CronJob, as YAML or JSON, or the first line of a story: job or cronjob, and a
+	// spec as JSON.
 	Manifest string   `json:"manifest"`
 	Steps    []string `json:"steps,omitempty"`
 	// Title and Notes are set in an example. There is a note for the beginning, and one for each step.
@@ -20,6 +25,10 @@ type Script struct {
 
 // first starts the life of the manifest's Job or CronJob, and writes its story to the teller.
 func (s *Script) first(story *teller) (Life, error) {
+	if l, err := line.Parse(s.Manifest); err == nil && l.Input != "" {
+		return firstOf(l, story)
+	}
+
 	objects := &read.Objects{}
 	stream := objects.Stream("manifest")
 	_, _ = stream.Write([]byte(s.Manifest)) // never fails
@@ -33,6 +42,26 @@ func (s *Script) first(story *teller) (Life, error) {
 		return nil, objects.Problems[0]
 	}
 	return nil, fmt.Errorf("the manifest contains no Job or CronJob")
+}
+
+// firstOf starts the life of a story that was pasted instead of a manifest: the line that creates the Job
+// or CronJob.
+func firstOf(l line.Line, story *teller) (Life, error) {
+	switch l.Name {
+	case "job":
+		var spec job.Spec
+		if err := json.Unmarshal([]byte(l.Input), &spec); err != nil {
+			return nil, err
+		}
+		return life(newJob(spec, story))
+	case "cronjob":
+		var spec cronjob.Spec
+		if err := json.Unmarshal([]byte(l.Input), &spec); err != nil {
+			return nil, err
+		}
+		return life(newCronJob(spec, story))
+	}
+	return nil, fmt.Errorf("%s: must be job or cronjob", l.Name)
 }
 
 // life converts a pointer to a Life. After an error the Life is nil.

@@ -48,3 +48,15 @@ func example(t *testing.T, title string) *Script {
 	t.Fatalf("no example %q", title)
 	return nil
 }
+
+// TestPasted: the steps that a test kit has printed can be pasted instead of a manifest, and lead to the same
+// end as in a story of the planner.
+func TestPasted(t *testing.T) {
+	const of = "../../../../../internal/line/testdata"
+	lines := strings.Split(strings.TrimSpace(testfile.Read(t, of, "steps.txt")), "\n")
+	s := &Script{Manifest: lines[0], Steps: lines[1:]} // as play.js does
+	p := play(t, s).(*Job)
+	if got, want := p.world.Job.Status.String(), strings.TrimSpace(testfile.Read(t, of, "end.txt")); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -12,7 +12,7 @@ function startPlay() {
   });
   $("example").addEventListener("change", () => openExample(Number($("example").value)));
   $("start").addEventListener("click", () => {
-    stage.script = { manifest: $("manifest").value, steps: [] };
+    stage.script = scriptOf($("manifest").value);
     go(0);
   });
   $("slider").addEventListener("input", () => go(Number($("slider").value)));
@@ -139,6 +139,13 @@ async function keepScript() {
   const text = JSON.stringify(stage.script), at = stage.at, number = ++stage.kept;
   const link = await toLink(text);
   if (stage.kept === number) setFragment(`play=${link}&step=${at}`);
+}
+
+// scriptOf returns the script of a manifest, or of the steps of a story that a test kit has printed.
+function scriptOf(text) {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+  if (!/^(cron)?job {/.test(lines[0] || "")) return { manifest: text, steps: [] };
+  return { manifest: lines[0], steps: lines.slice(1) };
 }
 
 // stepOf turns the buttons whose meaning depends on the state into steps.

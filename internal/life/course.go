@@ -1,0 +1,60 @@
+package life
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// course is what users and kubelets have done to the latest object, in the language of package line.
+type course struct {
+	lines []string
+	at    time.Time // of the last line
+}
+
+// Begins notes the creation of an object, with which its course begins.
+func (l *Life) Begins(kind string, spec any) {
+	l.course = course{at: l.Now()}
+	l.Does(kind, text(spec))
+}
+
+// Does notes a step of a user or a kubelet. Its words are those of a line. A life of several objects has
+// no course.
+func (l *Life) Does(words ...string) {
+	if l.course.at.IsZero() {
+		return
+	}
+	if passed := l.Now().Sub(l.course.at); passed > 0 {
+		l.course.lines = append(l.course.lines, fmt.Sprint("tick ", passed))
+	}
+	l.course.at = l.Now()
+	l.course.lines = append(l.course.lines, strings.Join(words, " "))
+}
+
+// Edits notes an edit of a spec: the fields that have changed.
+func (l *Life) Edits(old, spec any) {
+	was, fields := tree(old).(map[string]any), tree(spec).(map[string]any)
+	for key, value := range fields {
+		if differ(key, was[key], value) == "" {
+			delete(fields, key)
+		}
+	}
+	for key := range was {
+		if _, kept := tree(spec).(map[string]any)[key]; !kept {
+			fields[key] = nil
+		}
+	}
+	l.Does("edit", text(fields))
+}
+
+// Course returns the steps so far, without faults and restarts, which are the program's own.
+func (l *Life) Course() string { return strings.Join(l.course.lines, "\n") }
+
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(data)
+}
