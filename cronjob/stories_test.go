@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +90,7 @@ func (s *stage) commands() map[string]func() string {
 
 		// The time, and the state of the API server.
 		"at":    s.at, // sets the time
-		"state": s.state,
+		"state": s.State,
 	}
 }
 
@@ -160,7 +159,7 @@ func (s *stage) round() string {
 	}); !ended {
 		out += fmt.Sprintf("crash before write %d\n", writes)
 	}
-	return out + s.state()
+	return out + s.State()
 }
 
 func (s *stage) plan() string {
@@ -214,26 +213,4 @@ func (s *stage) time(text string) time.Time {
 func (s *stage) at() string {
 	s.Now = s.time(s.c.Word(0))
 	return ""
-}
-
-func (s *stage) state() string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s\n", s.Now.Format(time.DateTime), s.CronJob.Status)
-	children := s.Children()
-	slices.SortStableFunc(children, func(a, b cronjob.Child) int { return a.ScheduledTime.Compare(b.ScheduledTime) })
-	for _, c := range children {
-		fmt.Fprintf(&out, "  %s", c.Name)
-		if !c.ScheduledTime.IsZero() {
-			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
-		}
-		words := map[job.ConditionType]string{"": "runs", job.ConditionComplete: "is complete", job.ConditionFailed: "has failed"}
-		if c.Foreign {
-			words[c.Finished] = "belongs to another owner"
-		}
-		fmt.Fprintf(&out, " %s\n", words[c.Finished])
-	}
-	for _, b := range s.Backfills {
-		fmt.Fprintf(&out, "  backfill %s is left after %s\n", b.ID, b.After.UTC().Format(time.DateTime))
-	}
-	return out.String()
 }

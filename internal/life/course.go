@@ -3,6 +3,7 @@ package life
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -34,22 +35,25 @@ func (l *Life) Does(words ...string) {
 
 // Edits notes an edit of a spec: the fields that have changed.
 func (l *Life) Edits(old, spec any) {
-	was, fields := tree(old).(map[string]any), tree(spec).(map[string]any)
-	for key, value := range fields {
-		if differ(key, was[key], value) == "" {
-			delete(fields, key)
-		}
-	}
-	for key := range was {
-		if _, kept := tree(spec).(map[string]any)[key]; !kept {
-			fields[key] = nil
+	was, is := tree(old).(map[string]any), tree(spec).(map[string]any)
+	all, fields := maps.Clone(was), make(map[string]any)
+	maps.Copy(all, is)
+	for key := range all {
+		if differ(key, was[key], is[key]) != "" {
+			fields[key] = is[key] // null if it is gone
 		}
 	}
 	l.Does("edit", text(fields))
 }
 
-// Course returns the steps so far, without faults and restarts, which are the program's own.
-func (l *Life) Course() string { return strings.Join(l.course.lines, "\n") }
+// Course returns the steps so far, without faults and restarts. It is empty if nothing has happened since the
+// creation.
+func (l *Life) Course() string {
+	if len(l.course.lines) < 2 {
+		return ""
+	}
+	return strings.Join(l.course.lines, "\n")
+}
 
 func text(v any) string {
 	data, err := json.Marshal(v)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -81,6 +82,31 @@ func (w *CronJob) Children() []cronjob.Child {
 		children = append(children, w.Jobs[name])
 	}
 	return children
+}
+
+// State describes the status, the jobs and the backfills, one line each.
+func (w *CronJob) State() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", w.Now.Format(time.DateTime), w.CronJob.Status)
+
+	children := w.Children()
+	slices.SortStableFunc(children, func(a, b cronjob.Child) int { return a.ScheduledTime.Compare(b.ScheduledTime) })
+	for _, c := range children {
+		fmt.Fprintf(&b, "  %s", c.Name)
+		if !c.ScheduledTime.IsZero() {
+			fmt.Fprintf(&b, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
+		}
+		words := map[cronjob.Ending]string{"": "runs", cronjob.Complete: "is complete", cronjob.Failed: "has failed"}
+		if c.Foreign {
+			words[c.Finished] = "belongs to another owner"
+		}
+		fmt.Fprintf(&b, " %s\n", words[c.Finished])
+	}
+
+	for _, f := range w.Backfills {
+		fmt.Fprintf(&b, "  backfill %s is left after %s\n", f.ID, f.After.UTC().Format(time.DateTime))
+	}
+	return b.String()
 }
 
 // Deliver brings the controller's view of one job up to date.

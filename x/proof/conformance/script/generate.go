@@ -96,7 +96,7 @@ func CronJobs() *rapid.Generator[*Script] {
 		s := &Script{CronJob: drawCronJob(t, pace), Manual: rapid.Bool().Draw(t, "manual")}
 		ahead := drawTurn(t, s)
 
-		steps := cronSteps(pace)
+		steps := cronSteps(pace, s.Manual)
 		if !s.Manual {
 			steps = append(steps, choicesForPods()...)
 		}
@@ -304,10 +304,19 @@ var (
 	}
 )
 
-func cronSteps(p pace) []choice {
+// finishes draws the end of a job. It does nothing in a script with the controller of jobs.
+func finishes(t *rapid.T, manual bool, which ...string) Step {
+	args := step(t, "", among(which...), among("complete", "fail")).Args
+	if manual {
+		return Step{Op: args[1], Args: args[:1]}
+	}
+	return Step{Op: "complete", Args: args[:1]}
+}
+
+func cronSteps(p pace, manual bool) []choice {
 	return []choice{
 		of(30, "tick", among(p.waits...)),
-		of(10, "finish", among("0", "1", "2", "3", "4"), among("complete", "failed")),
+		choice{10, func(t *rapid.T) []Step { return []Step{finishes(t, manual, "0", "1", "2", "3", "4")} }},
 		of(2, "cronsuspend", among("on", "off", "off")),
 		of(2, "schedule", among(p.schedules...)),
 		of(1, "zone", among("none", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu")),
@@ -334,7 +343,7 @@ func cronSteps(p pace) []choice {
 			among("1m", "10m")),
 		of(1, "hold", among("jobs")),
 		of(2, "release", among("jobs", "cronjobs")),
-		plot(2, lateRuns),
+		plot(2, func(t *rapid.T) []Step { return lateRuns(t, manual) }),
 		of(1, "closing"),
 	}
 }

@@ -320,7 +320,7 @@ func bigSteps(many func(*rapid.T) string, most string) []choice {
 
 // lateRuns holds back the caches of the CronJob and of its jobs over some runs. It holds back the
 // cache of the CronJob for a moment only: each conflict delays the next try, by a random time.
-func lateRuns(t *rapid.T) []Step {
+func lateRuns(t *rapid.T, manual bool) []Step {
 	var steps []Step
 	held := strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t))
 	for _, resource := range held {
@@ -333,7 +333,7 @@ func lateRuns(t *rapid.T) []Step {
 	for range rapid.IntRange(1, most).Draw(t, "runs") {
 		steps = append(steps, step(t, "tick", waits))
 		if rapid.Bool().Draw(t, "ends") {
-			steps = append(steps, step(t, "finish", among("0", "1"), among("complete", "failed")))
+			steps = append(steps, finishes(t, manual, "0", "1"))
 		}
 	}
 	for _, resource := range []string{among("jobs", "cronjobs")(t), "cronjobs", "jobs"} {

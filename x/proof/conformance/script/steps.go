@@ -32,7 +32,7 @@ var worldSteps = map[string]func(*World, *Script, Step) error{
 	"delete-job": deleteJob,
 	"recreate":   recreate,
 	"stray":      stray,
-	"finish":     finish,
+	"complete":   finish, // and fail, in a script without the controller of jobs
 
 	"cronsuspend": editCronJob(func(s *batchv1.CronJobSpec, arg string) { on := arg == "on"; s.Suspend = &on }),
 	"schedule":    editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.Schedule = arg }),
@@ -185,7 +185,7 @@ func stray(w *World, script *Script, s Step) error {
 	return w.Create(p)
 }
 
-// finish ends a job whose controller does not run.
+// finish completes or fails a job whose controller does not run.
 func finish(w *World, script *Script, s Step) error {
 	jobs := server.List[*batchv1.Job](w.Server)
 	if len(jobs) == 0 || !script.Manual {
@@ -203,7 +203,7 @@ func finish(w *World, script *Script, s Step) error {
 		if j.Status.StartTime == nil {
 			j.Status.StartTime = &now
 		}
-		if s.Arg(1) == "failed" {
+		if s.Op == "fail" {
 			kinds = []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
 		} else {
 			j.Status.CompletionTime = &now

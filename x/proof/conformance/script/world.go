@@ -87,6 +87,9 @@ func (w *World) Do(s *Script, step Step) error {
 	if slices.ContainsFunc(s.Steps, isNumbered) {
 		w.note()
 	}
+	if s.Manual && step.Op == "fail" {
+		return finish(w, s, step)
+	}
 	if do, ok := podSteps[step.Op]; ok {
 		var err error
 		for _, pod := range w.pick(step.Arg(0)) {

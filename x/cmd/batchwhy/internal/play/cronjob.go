@@ -1,7 +1,6 @@
 package play
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -245,7 +244,7 @@ func (p *CronJob) settle() error {
 		if wrote || first && text != p.last {
 			p.plans = append(p.plans, text)
 			if p.story != nil {
-				p.story.tell("round", "", text+p.state())
+				p.story.tell("round", "", text+p.world.State())
 			}
 		}
 		p.plan, p.last = plan, text
@@ -296,28 +295,4 @@ func (p *CronJob) observe() {
 			p.jobs = append(p.jobs, jobLife{name: c.Name, run: c.ScheduledTime, created: p.world.Now, kind: "running"})
 		}
 	}
-}
-
-// state returns the state of the API server, as a story shows it.
-func (p *CronJob) state() string {
-	var out strings.Builder
-	w := p.world
-	fmt.Fprintf(&out, "%s: %s\n", w.Now.Format(time.DateTime), w.CronJob.Status)
-	children := pointers(w.Children())
-	slices.SortFunc(children, func(a, b *cronjob.Child) int {
-		return cmp.Or(a.ScheduledTime.Compare(b.ScheduledTime), cmp.Compare(a.Name, b.Name))
-	})
-	for _, c := range children {
-		fmt.Fprintf(&out, "  %s", c.Name)
-		if !c.ScheduledTime.IsZero() {
-			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
-		}
-		words := map[job.ConditionType]string{
-			"":                    "runs",
-			job.ConditionComplete: "is complete",
-			job.ConditionFailed:   "has failed",
-		}
-		fmt.Fprintf(&out, " %s\n", words[c.Finished])
-	}
-	return out.String()
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/line"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -26,7 +24,12 @@ type Script struct {
 // first starts the life of the manifest's Job or CronJob, and writes its story to the teller.
 func (s *Script) first(story *teller) (Life, error) {
 	if l, err := line.Parse(s.Manifest); err == nil && l.Input != "" {
-		return firstOf(l, story)
+		switch l.Name { // a story was pasted instead of a manifest
+		case "job":
+			return firstOf(l.Input, story, newJob)
+		case "cronjob":
+			return firstOf(l.Input, story, newCronJob)
+		}
 	}
 
 	objects := &read.Objects{}
@@ -44,24 +47,13 @@ func (s *Script) first(story *teller) (Life, error) {
 	return nil, fmt.Errorf("the manifest contains no Job or CronJob")
 }
 
-// firstOf starts the life of a story that was pasted instead of a manifest: the line that creates the Job
-// or CronJob.
-func firstOf(l line.Line, story *teller) (Life, error) {
-	switch l.Name {
-	case "job":
-		var spec job.Spec
-		if err := json.Unmarshal([]byte(l.Input), &spec); err != nil {
-			return nil, err
-		}
-		return life(newJob(spec, story))
-	case "cronjob":
-		var spec cronjob.Spec
-		if err := json.Unmarshal([]byte(l.Input), &spec); err != nil {
-			return nil, err
-		}
-		return life(newCronJob(spec, story))
+// firstOf starts the life of a spec in JSON.
+func firstOf[S any, T Life](text string, story *teller, start func(S, *teller) (T, error)) (Life, error) {
+	var spec S
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s: must be job or cronjob", l.Name)
+	return life(start(spec, story))
 }
 
 // life converts a pointer to a Life. After an error the Life is nil.
