@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
@@ -61,7 +62,7 @@ func (s *stage) play(t *testing.T, c *golden.Command) string {
 	switch {
 	case !ok:
 		c.Fatalf("no such command")
-	case s.World == nil && c.Name != "cronjob":
+	case s.World == nil && c.Name != "cronjob" && c.Name != "steps":
 		c.Fatalf("the story does not begin with a CronJob")
 	}
 	return do()
@@ -72,6 +73,7 @@ func (s *stage) commands() map[string]func() string {
 		// The CronJob and its users.
 		"cronjob":  s.newCronJob, // a spec as input
 		"edit":     s.edit,       // changes of the spec as input
+		"steps":    s.steps,      // lines as input, as a kit prints them; the controller acts after each
 		"options":  s.setOptions, // Options as input
 		"combine":  s.combine,    // lines "also ..." and "except ..." as input
 		"trigger":  s.trigger,    // ID [overlap=Forbid]
@@ -162,6 +164,36 @@ func (s *stage) round() string {
 	return out + s.State()
 }
 
+// steps does what the lines of its input say. After each, and while time passes, the controller has its
+// rounds. It prints the state.
+func (s *stage) steps() string {
+	for text := range strings.Lines(s.c.Input) {
+		c := s.c.Within(text)
+		var err error
+		if c.Name == "tick" {
+			err = s.Pass(s.duration(c))
+		} else {
+			outer := s.c
+			s.c = c
+			s.commands()[c.Name]()
+			s.c = outer
+			err = s.Settle()
+		}
+		if err != nil {
+			c.Fatalf("%v", err)
+		}
+	}
+	return s.State()
+}
+
+func (s *stage) duration(c *golden.Command) time.Duration {
+	d, err := time.ParseDuration(c.Word(0))
+	if err != nil {
+		c.Fatalf("%v", err)
+	}
+	return d
+}
+
 func (s *stage) plan() string {
 	plan := reconcile(s.t, s.Snapshot())
 	return plan.String()
@@ -213,4 +245,17 @@ func (s *stage) time(text string) time.Time {
 func (s *stage) at() string {
 	s.Now = s.time(s.c.Word(0))
 	return ""
+}
+
+// TestSteps_Pasted: the steps that a kit has printed are a part of a story. Scripts and the page have the
+// same test.
+func TestSteps_Pasted(t *testing.T) {
+	const of = "../internal/line/testdata"
+	dir := t.TempDir()
+	testfile.Write(t, "steps\n"+testfile.Read(t, of, "cronjob_steps.txt")+"----\n"+testfile.Read(t, of, "cronjob_end.txt"),
+		dir, "pasted.txt")
+	golden.Run(t, dir, func() golden.Story {
+		s := &stage{}
+		return s.play
+	})
 }

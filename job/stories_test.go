@@ -162,31 +162,18 @@ func (s *stage) round() string {
 func (s *stage) steps() string {
 	for text := range strings.Lines(s.c.Input) {
 		c := s.c.Within(text)
-		if c.Name != "tick" {
+		var err error
+		if c.Name == "tick" {
+			err = s.Pass(duration(c))
+		} else {
 			s.during(c)
-			s.settle()
-			continue
+			err = s.Settle()
 		}
-
-		until := s.Now.Add(duration(c))
-		for again := s.Requeue.At; again.After(s.Now) && again.Before(until); again = s.Requeue.At {
-			s.Now = again
-			s.settle()
+		if err != nil {
+			c.Fatalf("%v", err)
 		}
-		s.Now = until
-		s.settle()
 	}
 	return s.Job.Status.String()
-}
-
-// settle lets the controller have its rounds until there is nothing left to write.
-func (s *stage) settle() {
-	for writes := -1; writes < s.Writes; {
-		writes = s.Writes
-		if _, err := s.Round(); err != nil {
-			s.c.Fatalf("%v", err)
-		}
-	}
 }
 
 // faults sets the faults of the round, and logs its writes if the command asks for that.

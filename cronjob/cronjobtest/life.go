@@ -48,6 +48,11 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
 	e.history, e.aside, e.before = cronjobcheck.History{}, aside{}, aside{}
 	e.requests, e.requested = 0, nil
+	if e.life.Now().Equal(world.Start) && e.options.IsZero() && e.schedules == nil {
+		e.life.Begins("cronjob", &spec) // a story has no other begin, and options in its own form
+	} else {
+		e.life.Abandons()
+	}
 	e.read()
 	e.watch.List()
 
@@ -214,7 +219,18 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 		says = "fails"
 	}
 	e.update(c, says, "has ended")
+	switch how {
+	case cronjob.Complete:
+		e.life.Does("complete", runOf(&c))
+	case cronjob.Failed:
+		e.life.Does("fail", runOf(&c))
+	default:
+		e.life.Abandons()
+	}
 }
+
+// runOf returns the name of a job in a story: its run.
+func runOf(c *cronjob.Child) string { return c.ScheduledTime.UTC().Format(time.RFC3339) }
 
 // update stores a change of a job that the program did not make.
 func (e *Env) update(c cronjob.Child, says, what string) {
@@ -271,6 +287,7 @@ func (e *Env) user() bool {
 	}
 
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
+	e.life.Edits(&e.truth.Object.Spec, &spec)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 	e.read()
 	e.life.Kept("the spec was updated", &spec, &e.truth.Object.Spec)
@@ -295,8 +312,10 @@ func (e *Env) remove() bool {
 	case isRunning(recorded) && e.life.Pick("its pods take a while", 2) == 1:
 		c := *recorded
 		c.DeletionTimestamp = e.life.Now()
+		e.life.Abandons() // in a story, a deleted job is gone immediately
 		e.update(c, "is deleted by a user, and its pods take a while to end", "was deleted")
 	default:
+		e.life.Does("delete", runOf(recorded))
 		e.removeJob("a user removes "+recorded.Name, recorded.Name)
 	}
 	return true

@@ -42,6 +42,7 @@ func (e *Env) readRequests() {
 // request lets a user request a trigger or a backfill.
 func (e *Env) request() bool {
 	r := e.subject.Store.(Requester)
+	e.life.Abandons() // Kubernetes has no requests
 	e.requests++
 	if e.life.Pick("request", 2) == 0 {
 		overlaps := []cronjob.ConcurrencyPolicy{"", cronjob.Forbid}

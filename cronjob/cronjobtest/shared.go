@@ -46,6 +46,7 @@ func (e *Env) takeOver(name string) bool {
 
 func (e *Env) addForeign(name, says string) bool {
 	e.program.Taken++
+	e.life.Abandons()
 	c := cronjob.Child{
 		Name:              name,
 		UID:               job.UID(fmt.Sprint("foreign-", e.program.Taken)),

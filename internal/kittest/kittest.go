@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // Set sets flags for the rest of the test. It also switches -short off, because with -short rapid
@@ -118,5 +120,20 @@ func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 
 	if diff := cmp.Diff(runs[0], runs[1]); diff != "" || len(runs[0]) < 100 {
 		t.Errorf("of %d changes, the second run has others:\n%s", len(runs[0]), diff)
+	}
+}
+
+// CheckSteps compares the steps that a kit has printed with stored ones, which the tests of stories, scripts
+// and the page paste. With update it stores them.
+func CheckSteps(t *testing.T, story, file string, update bool) {
+	t.Helper()
+	_, printed, _ := strings.Cut(story, "the page of batchwhy:\n")
+	printed, _, _ = strings.Cut(printed, "\n\n")
+	steps := strings.ReplaceAll(printed+"\n", "    ", "")
+	if update {
+		testfile.Write(t, steps, file)
+	}
+	if want := testfile.Read(t, file); steps != want {
+		t.Errorf("got\n%s\nwant\n%s", steps, want)
 	}
 }

@@ -20,6 +20,9 @@ func (l *Life) Begins(kind string, spec any) {
 	l.Does(kind, text(spec))
 }
 
+// Abandons ends the course: what follows is no step of a story, or means another thing there.
+func (l *Life) Abandons() { l.course = course{} }
+
 // Does notes a step of a user or a kubelet. Its words are those of a line. A life of several objects has
 // no course.
 func (l *Life) Does(words ...string) {

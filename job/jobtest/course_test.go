@@ -3,12 +3,10 @@ package jobtest_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/kittest"
-	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobtest"
 )
@@ -29,20 +27,7 @@ func TestSteps(t *testing.T) {
 		})
 	})
 
-	_, printed, _ := strings.Cut(story, "the page of batchwhy:\n")
-	printed, _, _ = strings.Cut(printed, "\n\n")
-	steps := ""
-	for line := range strings.Lines(printed) {
-		steps += strings.TrimSpace(line) + "\n"
-	}
-
-	file := "../../internal/line/testdata/steps.txt"
-	if *update {
-		testfile.Write(t, steps, file)
-	}
-	if want := testfile.Read(t, file); steps != want {
-		t.Errorf("got\n%s\nwant\n%s", steps, want)
-	}
+	kittest.CheckSteps(t, story, "../../internal/line/testdata/steps.txt", *update)
 }
 
 // breaksAtTheEnd makes a program fail once a job with failures has succeeded.

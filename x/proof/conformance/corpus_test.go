@@ -2,15 +2,18 @@ package conformance
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
@@ -35,27 +38,47 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestSteps_Pasted: the steps that a test kit has printed are a script, without a difference and with the same
+// TestSteps_Pasted: the steps that test kits have printed are scripts, without a difference and with the same
 // end as in a story of the planner and on the page.
 func TestSteps_Pasted(t *testing.T) {
 	const of = "../../../internal/line/testdata"
-	text := testfile.Read(t, of, "steps.txt")
-	s, err := script.Parse(text)
-	must.OK(t, err)
-	if r := Play(t, s, ours.Kubernetes(played)); r.Difference != "" || r.Steps < len(s.Steps) {
-		t.Errorf("%d steps of %d: %s", r.Steps, len(s.Steps), clipped(r.Difference))
-	}
+	paste := func(name, want string, look func(*life) string) {
+		t.Helper()
+		text := testfile.Read(t, of, name)
+		s, err := script.Parse(text)
+		must.OK(t, err)
+		if r := Play(t, s, ours.Kubernetes(played)); r.Difference != "" || r.Steps < len(s.Steps) {
+			t.Errorf("%s: %d steps of %d: %s", name, r.Steps, len(s.Steps), clipped(r.Difference))
+		}
 
-	d := &divergence{script: text, look: func(l *life) string {
-		j := convert.Job(server.List[*batchv1.Job](l.Server)[0])
-		return j.Status.String()
-	}}
-	want := strings.TrimSpace(testfile.Read(t, of, "end.txt"))
-	for _, side := range []side{theirSide, ourSide(ours.Kubernetes(played))} {
-		if got := d.live(t, side); got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
+		d := &divergence{script: text, look: look}
+		if !s.Begin.IsZero() {
+			d.at = s.Begin.Format(time.RFC3339)
+		}
+		for _, side := range []side{theirSide, ourSide(ours.Kubernetes(played))} {
+			if got := d.live(t, side); got != want {
+				t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+			}
 		}
 	}
+
+	paste("steps.txt", testfile.Read(t, of, "end.txt"), func(l *life) string {
+		return convert.Job(server.List[*batchv1.Job](l.Server)[0]).Status.String() + "\n"
+	})
+
+	// The CronJob of a story has another name, and in a script time passes between the steps.
+	_, jobs, _ := strings.Cut(testfile.Read(t, of, "cronjob_end.txt"), "\n")
+	paste("cronjob_steps.txt", strings.ReplaceAll(jobs, "report-", "c-"), func(l *life) string {
+		var out strings.Builder
+		for _, o := range server.List[*batchv1.Job](l.Server) {
+			j := convert.Job(o)
+			run, err := time.Parse(time.RFC3339, o.Annotations[batchv1.CronJobScheduledTimestampAnnotation])
+			must.OK(t, err)
+			words := map[job.ConditionType]string{"": "runs", job.ConditionComplete: "is complete", job.ConditionFailed: "has failed"}
+			fmt.Fprintf(&out, "  %s, the run of %s, %s\n", j.Name, run.UTC().Format(time.DateTime), words[j.Status.Finished()])
+		}
+		return out.String()
+	})
 }
 
 // playFile plays a script in which the real controllers are deterministic, so that

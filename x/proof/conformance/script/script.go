@@ -11,7 +11,7 @@
 // A step names an operation and its arguments. Pods and jobs are numbered in the order of their
 // names. Numbers beyond the last start again at the first, so that every step has a meaning
 // whatever happened before. In a story that a test kit has printed, "#2" is the second pod that was
-// created, and is nothing once it is gone.
+// created, and is nothing once it is gone; a time is the job of a run, and the story begins in 2026.
 package script
 
 import (
@@ -144,8 +144,12 @@ func Parse(text string) (*Script, error) {
 	if s.Job == nil && s.CronJob == nil {
 		return nil, fmt.Errorf("neither a job nor a CronJob")
 	}
-	if slices.ContainsFunc(s.Steps, isNumbered) {
+	ofRuns := slices.ContainsFunc(s.Steps, isOfRun)
+	if ofRuns || slices.ContainsFunc(s.Steps, isNumbered) {
 		s.Steps = paced(s.Steps)
+	}
+	if ofRuns {
+		s.Manual, s.Begin = true, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	return s, lines.Err()
 }
@@ -200,7 +204,9 @@ func (s *Script) parseLine(text string) error {
 		return err
 	case op == "cronjob":
 		s.CronJob = &batchv1.CronJobSpec{}
-		return json.Unmarshal([]byte(rest), s.CronJob)
+		err := json.Unmarshal([]byte(rest), s.CronJob)
+		complete(&s.CronJob.JobTemplate.Spec.Template.Spec)
+		return err
 	case op == "manual":
 		s.Manual = true
 	case op == "stale":

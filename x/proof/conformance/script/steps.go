@@ -187,13 +187,8 @@ func stray(w *World, script *Script, s Step) error {
 
 // finish completes or fails a job whose controller does not run.
 func finish(w *World, script *Script, s Step) error {
-	jobs := server.List[*batchv1.Job](w.Server)
-	if len(jobs) == 0 || !script.Manual {
-		return nil
-	}
-
-	j := jobs[number(s.Arg(0))%len(jobs)]
-	if len(j.Status.Conditions) > 0 {
+	j := w.jobNamed(s.Arg(0))
+	if j == nil || !script.Manual || len(j.Status.Conditions) > 0 {
 		return nil
 	}
 	return server.ChangeStatus(w.Server, j.Namespace, j.Name, func(j *batchv1.Job) {

@@ -34,7 +34,10 @@ type World struct {
 	faults  []fault
 	chances chances
 	strays  int
-	born    []types.UID // of all pods, in the order of their creation
+	manual  bool
+	// born has all pods in the order of their creation, if steps name them by it.
+	numbered bool
+	born     []types.UID
 }
 
 // Controllers makes controllers for a server, to be started phase by phase.
@@ -43,7 +46,10 @@ type Controllers func(*server.Server) (phases []func(), stop func())
 // NewWorld puts the objects of the script on a new server and starts the
 // controllers. An error means that the server has refused an object.
 func NewWorld(s *Script, controllers Controllers) (*World, error) {
-	w := &World{Server: server.New(), controllers: controllers}
+	w := &World{
+		Server: server.New(), controllers: controllers,
+		manual: s.Manual, numbered: slices.ContainsFunc(s.Steps, isNumbered),
+	}
 	w.Fault = w.fault
 	if s.CronJob != nil {
 		c := &batchv1.CronJob{
@@ -84,11 +90,14 @@ func (w *World) Stop() { w.stop() }
 // Do carries out a step. A step that the server refuses has no effect; the refusal
 // is returned.
 func (w *World) Do(s *Script, step Step) error {
-	if slices.ContainsFunc(s.Steps, isNumbered) {
+	if w.numbered {
 		w.note()
 	}
-	if s.Manual && step.Op == "fail" {
+	switch {
+	case w.manual && step.Op == "fail":
 		return finish(w, s, step)
+	case w.manual && step.Op == "delete" && isOfRun(step):
+		return deleteRun(w, step)
 	}
 	if do, ok := podSteps[step.Op]; ok {
 		var err error
@@ -156,3 +165,35 @@ func (w *World) now() metav1.Time { return metav1.NewTime(time.Now().Add(w.Skew)
 
 // isNumbered reports whether a step names a pod by the order of creation.
 func isNumbered(s Step) bool { return strings.HasPrefix(s.Arg(0), "#") }
+
+// isOfRun reports whether a step names a job by its run.
+func isOfRun(s Step) bool {
+	_, err := time.Parse(time.RFC3339, s.Arg(0))
+	return err == nil
+}
+
+// jobNamed returns a job by its number or its run, or nil.
+func (w *World) jobNamed(arg string) *batchv1.Job {
+	jobs := server.List[*batchv1.Job](w.Server)
+	if run, err := time.Parse(time.RFC3339, arg); err == nil {
+		jobs = slices.DeleteFunc(jobs, func(j *batchv1.Job) bool {
+			of, err := time.Parse(time.RFC3339, j.Annotations[batchv1.CronJobScheduledTimestampAnnotation])
+			return err != nil || !of.Equal(run)
+		})
+		return value.At(jobs, 0)
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	return jobs[number(arg)%len(jobs)]
+}
+
+// deleteRun deletes the job of a run.
+func deleteRun(w *World, s Step) error {
+	j := w.jobNamed(s.Arg(0))
+	if j == nil {
+		return nil
+	}
+	background := metav1.DeletePropagationBackground
+	return w.Delete(server.Jobs, j.Namespace, j.Name, metav1.DeleteOptions{PropagationPolicy: &background})
+}

@@ -75,7 +75,7 @@ func (p *CronJob) Clone() Life {
 //	tick DURATION, next, down DURATION, at TIME
 //	edit JSON
 //
-// JOB is a name or "all". "trigger" creates a Job outside of the schedule. The controller has its
+// JOB is a name, a run or "all". "trigger" creates a Job outside of the schedule. The controller has its
 // rounds after each step and while time passes, except during "down", which passes time without the
 // controller. "at" sets the clock to another time, which may be earlier.
 func (p *CronJob) Do(step string) error {
@@ -190,7 +190,7 @@ func (p *CronJob) jobStep(verb, name string) error {
 	}
 	done := 0
 	for _, c := range p.world.Children() {
-		isNamed := name == "all" || c.Name == name
+		isNamed := name == "all" || c.Name == name || storyName(&c) == name
 		if !isNamed || c.Finished != "" && verb != "delete" {
 			continue
 		}

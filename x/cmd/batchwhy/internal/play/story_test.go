@@ -53,10 +53,16 @@ func example(t *testing.T, title string) *Script {
 // end as in a story of the planner.
 func TestPasted(t *testing.T) {
 	const of = "../../../../../internal/line/testdata"
-	lines := strings.Split(strings.TrimSpace(testfile.Read(t, of, "steps.txt")), "\n")
-	s := &Script{Manifest: lines[0], Steps: lines[1:]} // as play.js does
-	p := play(t, s).(*Job)
-	if got, want := p.world.Job.Status.String(), strings.TrimSpace(testfile.Read(t, of, "end.txt")); got != want {
+	paste := func(name string) Life {
+		lines := strings.Split(strings.TrimSpace(testfile.Read(t, of, name)), "\n")
+		return play(t, &Script{Manifest: lines[0], Steps: lines[1:]}) // as play.js does
+	}
+	got := paste("steps.txt").(*Job).world.Job.Status.String() + "\n"
+	if want := testfile.Read(t, of, "end.txt"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	got = paste("cronjob_steps.txt").(*CronJob).world.State()
+	if want := testfile.Read(t, of, "cronjob_end.txt"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
