@@ -32,6 +32,10 @@ type checker struct {
 	// held are findings about pods that would be false if a watch had just restarted. The next
 	// change of a pod confirms them, since a restarted watch begins with additions.
 	held []Finding
+	// goneJobs are the last jobs that are gone.
+	goneJobs []goneJob
+	// clock is the time of the newest creation: no later event happened before it.
+	clock time.Time
 	// edited are the CronJobs whose editedBy is not known yet.
 	edited []*cronState
 }
@@ -233,10 +237,20 @@ func finding(e *event, rule, unless, format string, args ...any) Finding {
 
 // tick notes the creation of an object. Older versions of other objects were written before it.
 func (c *checker) tick(e *event) {
+	created := e.meta.CreationTimestamp
+	if created.After(c.clock) {
+		c.clock = created
+	}
+	for i := range c.goneJobs {
+		if g := &c.goneJobs[i]; g.by.IsZero() && g.precedes(e) {
+			g.by = created.Add(skew)
+		}
+	}
+
 	later := c.edited[:0]
 	for _, s := range c.edited {
 		if s.precedes(e) {
-			s.editedBy = e.meta.CreationTimestamp.Add(skew)
+			s.editedBy = created.Add(skew)
 		} else {
 			later = append(later, s)
 		}

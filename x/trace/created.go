@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
@@ -25,18 +26,17 @@ func (c *checker) firstPod(s *jobState, p *podState, e *event) {
 	c.tick(e)
 	switch {
 	case !s.known || !s.precedes(e):
+		c.checkOwner(e)
 		c.Unjudged++
 		return
-	case !s.judged || !s.job.DeletionTimestamp.IsZero():
+	case !s.judged:
+		return
+	case !s.job.DeletionTimestamp.IsZero():
+		c.checkDeleted(s, e)
 		return
 	}
 
-	hold := func(rule, unless, format string, args ...any) {
-		c.held = append(c.held, finding(e, rule, unless, format, args...))
-		if e.audited {
-			c.confirm()
-		}
-	}
+	hold := c.holding(e)
 	mayCreate := c.checkQuiet(s, hold)
 	isKnown := c.isCertain(&s.seen) && s.limits.set
 	if mayCreate && isKnown && e.change != isThere {
@@ -48,6 +48,34 @@ func (c *checker) firstPod(s *jobState, p *podState, e *event) {
 
 // hold holds back a finding until [checker.confirm].
 type hold func(rule, unless, format string, args ...any)
+
+func (c *checker) holding(e *event) hold {
+	return func(rule, unless, format string, args ...any) {
+		c.held = append(c.held, finding(e, rule, unless, format, args...))
+		if e.audited {
+			c.confirm()
+		}
+	}
+}
+
+// checkDeleted checks that a job which is being deleted gets no pods, once the controller must know of it.
+func (c *checker) checkDeleted(s *jobState, e *event) {
+	since := e.meta.CreationTimestamp.Sub(s.job.DeletionTimestamp)
+	if since > lag+skew {
+		c.holding(e)("J30", unlessLate, "is created %v after the deletion of job %s", since, s.name)
+	}
+}
+
+// checkOwner checks that a job which is gone gets no pods, once the controller must know of it.
+func (c *checker) checkOwner(e *event) {
+	for i := range c.goneJobs {
+		g := &c.goneJobs[i]
+		isLate := !g.by.IsZero() && e.meta.CreationTimestamp.After(g.by.Add(lag))
+		if g.uid == ownerOf(e, kindJob) && g.precedes(e) && isLate {
+			c.holding(e)("J30", cmp.Or(g.unless, unlessLate), "is created after job %s is gone", g.name)
+		}
+	}
+}
 
 // checkQuiet checks that the job may have new pods at all.
 func (c *checker) checkQuiet(s *jobState, found hold) (ok bool) {
@@ -101,6 +129,10 @@ func (c *checker) checkNumbers(s *jobState, found hold) {
 			active+1, words, succeeded+t.succeeded, s.name, l.completions)
 	}
 
+	if s.doom.uid != "" && s.doom.active >= int(l.parallelism) {
+		found("J21", unlessLate, "is created after the failure of pod %s, which ends job %s by its podFailurePolicy",
+			s.doom.name, s.name)
+	}
 	if !l.perIndex && failed > int(l.backoff) {
 		found("JI21", unlessLost, "is created after %s of job %s, whose backoffLimit is %d",
 			value.Count(failed, "failure"), s.name, l.backoff)
@@ -176,7 +208,7 @@ func (c *checker) checkBackoff(s *jobState, p *podState, e *event, found hold) {
 	if s.streak.failures == 0 || ignoresFailures(&s.job.Spec) {
 		return
 	}
-	delay := c.options.Backoff.Delay(s.streak.failures)
+	delay := c.options.Jobs.Backoff.Delay(s.streak.failures)
 	if due := s.streak.last.Add(delay); created.Add(skew).Before(due) {
 		found("JI21", unlessRestarted, "is created %v after failure %d in a row of job %s, the backoff is %v",
 			created.Sub(s.streak.last), s.streak.failures, s.name, delay)
@@ -195,7 +227,7 @@ func (c *checker) checkIndexBackoff(s *jobState, p *podState, last failure, crea
 		return
 	}
 
-	delay := c.options.Backoff.Delay(last.before + 1)
+	delay := c.options.Jobs.Backoff.Delay(last.before + 1)
 	if due := last.at.Add(delay); created.Add(skew).Before(due) {
 		found("JI21", "", "is created %v after failure %d of its index, the backoff is %v",
 			created.Sub(last.at), last.before+1, delay)

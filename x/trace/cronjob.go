@@ -22,8 +22,9 @@ type cronState struct {
 	isOlder bool
 	// editedBy is a time by which the last edit had happened, zero if none is known.
 	editedBy time.Time
-	// children are the jobs of the CronJob that exist.
+	// children are the jobs of the CronJob that exist, row is what is known of those before.
 	children map[job.UID]*jobState
+	row      row
 }
 
 // maxSpecs is how many specs are kept. A CronJob that is edited more often is not judged.
@@ -48,6 +49,7 @@ func (c *checker) cronEvent(e *event) {
 	}
 
 	s.cronJob = *e.cronJob
+	c.checkRow(s, e, &before, how)
 	switch {
 	case how == isFirst:
 		c.CronJobs++
@@ -82,7 +84,7 @@ func (c *checker) editedNow(s *cronState) {
 func (c *checker) cronOf(uid job.UID) *cronState {
 	s := c.cronJobs[uid]
 	if s == nil {
-		s = &cronState{children: map[job.UID]*jobState{}}
+		s = &cronState{children: map[job.UID]*jobState{}, row: row{jobs: map[digest]bool{}}}
 		c.cronJobs[uid] = s
 	}
 	return s
@@ -129,6 +131,7 @@ const (
 func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool) {
 	s.cronJob = ownerOf(e, kindCronJob)
 	defer func() { cron.children[s.uid] = s }()
+	c.rowed(cron, s, e, isNew)
 
 	text := e.meta.Annotations[timeAnnotation]
 	run, err := time.Parse(time.RFC3339, text)
@@ -301,6 +304,7 @@ func (c *checker) checkHistory(cron *cronState, e *event) {
 // childGone notes that a job is gone.
 func (c *checker) childGone(s *jobState) {
 	if cron := c.cronJobs[s.cronJob]; cron != nil {
+		cron.row.left(s, c.clock)
 		delete(cron.children, s.uid)
 		if len(cron.children) == 0 && !cron.known {
 			delete(c.cronJobs, s.cronJob)

@@ -23,15 +23,19 @@
 //     failures and indexes which that status counts, and the time (J22 to J26). Ends that a pod decides
 //     (podFailurePolicy), and restarts of containers (OnFailure), are not judged.
 //   - The pods that a status lists: listed as succeeded without having succeeded, as failed while
-//     they run, counted while they have the finalizer, never recorded (JI1, JI3).
+//     they run, counted while they have the finalizer, never recorded (JI1, JI3), unknown (JI22).
+//     The planner must list the pod the same way in some version that the controller can have seen, and must
+//     not end the job for it by the podFailurePolicy, unless the status ends it (J7, J9, J10, J21).
+//     More pods are active than there are (J11).
 //   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they
 //     have to wait for (JI11), for an index that is taken (JI13), done (JI7) or out of range,
 //     while the job is suspended (JI18), after the end was announced (J27, J20) or reached
-//     (JI16), beyond the backoffLimit, or before a backoff is over (JI21).
+//     (JI16), beyond the backoffLimit, or before a backoff is over (JI21), in place of a pod that ends the
+//     job by the podFailurePolicy (J21), or after the deletion of the job (J30).
 //   - Jobs that a CronJob starts: a run twice (CI1), outside of the schedule, early, or under
 //     another name (CI2), too late (CI7), beside a job that Forbid or Replace excludes (CI8),
-//     while it is suspended (CI10); and its history (CI11), lastScheduleTime (CI4) and
-//     lastSuccessfulTime (CI12).
+//     while it is suspended (CI10); and its history, of which the oldest go first (CI11),
+//     lastScheduleTime (CI4), lastSuccessfulTime (CI12) and active jobs (CI5).
 //
 // # What a log cannot show
 //
@@ -48,6 +52,9 @@
 // checked. In an audit log, pods count as active only once writes of their statuses are logged.
 // [Summary] counts what was not judged.
 //
+// That a pod or a job does not exist is concluded only if the log shows the creation of its owner, and
+// surely has shown all that the owner has had since: in a watch log, without a restart.
+//
 // Some findings have an Unless: a fault that no log shows, and that makes the step possible,
 // such as a controller that has lost its memory by a restart.
 //
@@ -58,8 +65,8 @@
 // # Costs
 //
 // The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes
-// for each pod that an existing job has counted, and a window of 512 events of each log, which are
-// sorted in it.
+// for each pod that an existing job has had and for each job of a CronJob, and a window of 512 events
+// of each log, which are sorted in it.
 //
 // From v1 of the module on, this package may still change with each minor version.
 package trace

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +17,15 @@ import (
 // jobState is a job, and what is known of its pods.
 type jobState struct {
 	seen
-	job     job.Job
-	judged  bool
-	limits  limits
-	counted map[digest]bool
-	tally   tally
-	streak  streak
+	job    job.Job
+	judged bool
+	limits limits
+	// pods are the pods that the log has shown, and those that a status has counted.
+	pods   map[digest]mark
+	roll   roll
+	tally  tally
+	streak streak
+	doom   doom
 	// failures has the last failed pod of each index.
 	failures map[int32]failure
 	// cronJob is the CronJob that has created the job. run is the time of its run.
@@ -29,6 +33,15 @@ type jobState struct {
 	run     time.Time
 	byHand  bool
 }
+
+// mark is what is known of a pod that may be gone.
+type mark uint8
+
+const (
+	isShown mark = 1 << iota
+	isListed
+	isCounted
+)
 
 // digest is a short hash of a UID.
 type digest [16]byte
@@ -85,7 +98,7 @@ func (l limits) or(m limits) limits {
 func (c *checker) jobOf(uid job.UID) *jobState {
 	s := c.jobs[uid]
 	if s == nil {
-		s = &jobState{counted: map[digest]bool{}, failures: map[int32]failure{}}
+		s = &jobState{pods: map[digest]mark{}, failures: map[int32]failure{}}
 		c.jobs[uid] = s
 	}
 	return s
@@ -95,6 +108,8 @@ func (c *checker) jobEvent(e *event) {
 	uid := job.UID(e.meta.UID)
 	switch e.change {
 	case isDeleted:
+		c.checkTrimmed(c.jobs[uid], e)
+		c.noteGone(c.jobs[uid], e)
 		c.jobGone(uid)
 		return
 	case isLost:
@@ -119,6 +134,9 @@ func (c *checker) jobEvent(e *event) {
 			c.checkVerdict(s, e, &before)
 		}
 		c.checkListed(s, e, &before)
+		if how == isNext {
+			c.checkActive(s, e, &before)
+		}
 		now := c.limitsOf(&s.job)
 		if reflect.DeepEqual(before.Status, s.job.Status) {
 			s.limits = s.limits.or(now)
@@ -128,7 +146,12 @@ func (c *checker) jobEvent(e *event) {
 	}
 
 	c.noteLists(s, &before.Status)
+	c.noteCompletion(s)
+	if before.DeletionTimestamp.IsZero() && !s.job.DeletionTimestamp.IsZero() && how == isNext {
+		c.checkTrimmed(s, e)
+	}
 	if isLast(e) {
+		c.noteGone(s, e)
 		c.jobGone(uid)
 	}
 }
@@ -138,6 +161,7 @@ func (c *checker) firstJob(s *jobState, e *event) {
 	isNew := isNewJob(&s.job) && e.change != isModified
 	if isNew {
 		s.limits = c.limitsOf(&s.job)
+		c.opened(s, e)
 		c.tick(e)
 	}
 	if owner := ownerOf(e, kindCronJob); owner != "" {
@@ -150,6 +174,33 @@ func isNewJob(j *job.Job) bool {
 	return reflect.DeepEqual(j.Status, job.Status{}) && j.DeletionTimestamp.IsZero()
 }
 
+// goneJob is a job that is gone. Its deletion happened by the given time, which is zero if none is known.
+type goneJob struct {
+	seen
+	by     time.Time
+	unless string
+}
+
+// maxGone is how many of the jobs that are gone are kept.
+const maxGone = 64
+
+// noteGone notes that a job is gone. A watch with a selector shows a deletion, too, if the object no longer
+// matches.
+func (c *checker) noteGone(s *jobState, e *event) {
+	if s == nil || !s.known || !s.judged {
+		return
+	}
+	g := goneJob{seen: s.seen}
+	g.version = max(g.version, e.version)
+	if s.job.DeletionTimestamp.IsZero() {
+		g.unless = unlessChosen
+	}
+	if len(c.goneJobs) == maxGone {
+		c.goneJobs = slices.Delete(c.goneJobs, 0, 1)
+	}
+	c.goneJobs = append(c.goneJobs, g)
+}
+
 func (c *checker) jobGone(uid job.UID) {
 	s := c.jobs[uid]
 	if s == nil {
@@ -160,7 +211,7 @@ func (c *checker) jobGone(uid job.UID) {
 		delete(c.jobs, uid)
 		return
 	}
-	*s = jobState{tally: s.tally, counted: map[digest]bool{}, failures: map[int32]failure{}}
+	*s = jobState{tally: s.tally, pods: map[digest]mark{}, failures: map[int32]failure{}}
 }
 
 // checkStatus checks the step from the status before to the new one.
@@ -288,12 +339,12 @@ func (c *checker) checkListed(s *jobState, e *event, before *job.Job) {
 	}
 	listed, left := changedLists(&before.Status, &s.job.Status)
 	for _, l := range listed {
-		if s.counted[digestOf(l.uid)] {
+		if s.pods[digestOf(l.uid)]&isCounted != 0 {
 			c.found(finding(e, "JI1", "", "pod %s was counted already and is listed again as %s",
 				c.podName(l.uid), l.as))
 			continue
 		}
-		c.checkListing(s, e, l)
+		c.checkListing(s, e, before, l)
 	}
 
 	for _, uid := range left {
@@ -355,8 +406,12 @@ func (c *checker) podName(uid job.UID) string {
 
 // checkListing checks one pod that a status lists. A pod changes before the controller sees it, so
 // the log has shown everything that the controller has seen.
-func (c *checker) checkListing(s *jobState, e *event, l listing) {
+func (c *checker) checkListing(s *jobState, e *event, before *job.Job, l listing) {
 	p, as := c.pods[l.uid], l.as
+	if p == nil && c.hasAll(s) && s.pods[digestOf(l.uid)]&isShown == 0 {
+		c.found(finding(e, "JI22", unlessChosen, "%s is listed as %s, and no pod of the job has had this UID",
+			l.uid, as))
+	}
 	if p == nil || !c.isCertainPod(p) || !p.precedes(e) {
 		return
 	}
@@ -371,6 +426,8 @@ func (c *checker) checkListing(s *jobState, e *event, l listing) {
 			c.found(finding(e, "J27", "", "pod %s is listed as failed, has phase %s and is not being deleted",
 				p.name, p.phase))
 		}
+	default:
+		c.checkCounted(s, e, before, p, as)
 	}
 }
 
@@ -395,18 +452,24 @@ func (c *checker) checkLost(s *jobState, e *event) {
 func (c *checker) noteLists(s *jobState, before *job.Status) {
 	listed, left := changedLists(before, &s.job.Status)
 	for _, l := range listed {
+		d := digestOf(l.uid)
+		if s.pods[d]&(isShown|isListed) == isShown {
+			s.pods[d] |= isListed
+			s.roll.recorded++
+		}
+
 		p := c.pods[l.uid]
 		if p == nil || p.owner != s.uid {
 			continue
 		}
 		s.tally.remove(p, c)
-		p.isRecorded = true
+		p.isRecorded, p.ending.versions = true, nil
 		s.tally.add(p, c)
 		if l.as == "failed" {
 			s.streak.failed(p)
 		}
 	}
 	for _, uid := range left {
-		s.counted[digestOf(uid)] = true
+		s.pods[digestOf(uid)] |= isCounted
 	}
 }

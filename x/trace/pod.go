@@ -24,6 +24,7 @@ type podState struct {
 	// their end.
 	finished time.Time
 	ended    uint64
+	ending   ending
 	// before is how many pods of its index had failed before it.
 	before int
 }
@@ -48,6 +49,12 @@ func (t *tally) reset(epoch int) {
 		t.epoch, t.active, t.terminating, t.succeeded = epoch, 0, 0, 0
 		clear(t.indexes)
 	}
+}
+
+// activeIn returns how many pods are surely active.
+func (t *tally) activeIn(epoch int) int {
+	t.reset(epoch)
+	return t.active
 }
 
 func (t *tally) add(p *podState, c *checker)    { t.count(p, c, 1) }
@@ -98,6 +105,7 @@ func (c *checker) podEvent(e *event) {
 		p.epoch = -1
 		return
 	}
+	active := c.jobOf(p.owner).tally.activeIn(c.epoch[kindPod])
 	if p.known {
 		c.jobOf(p.owner).tally.remove(p, c)
 	}
@@ -111,15 +119,20 @@ func (c *checker) podEvent(e *event) {
 
 	p.take(e, owner)
 	s := c.jobOf(owner)
+	isKnownWhole := how == isNext || how == isFirst && isNewPod(e)
+	p.ending.isVague = p.ending.isVague || !isKnownWhole
+	p.ending.note(e.pod)
+	c.noteDoom(s, p, e.pod, active)
 	if how == isFirst {
 		c.Pods++
 		s.tally.pods++
+		c.enrolled(s, e)
 		c.firstPod(s, p, e)
 		s.tally.adopted = s.tally.adopted || e.change == isModified && !e.audited
 	} else if was.owner != owner {
 		c.jobOf(was.owner).tally.pods--
 		s.tally.pods++
-		s.tally.adopted = true
+		s.tally.adopted, s.roll.isSpoilt = true, true
 	}
 
 	s.tally.add(p, c)
@@ -171,6 +184,9 @@ func (c *checker) podGone(uid job.UID) {
 	delete(c.pods, uid)
 	s := c.jobOf(p.owner)
 	s.tally.remove(p, c)
+	if s.doom.uid == uid && !p.isRecorded {
+		s.doom = doom{} // the controller need not have seen it
+	}
 	if s.tally.pods--; s.tally.pods == 0 && !s.known {
 		delete(c.jobs, p.owner)
 	}
@@ -202,7 +218,7 @@ func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
 func (c *checker) mayBeLost(s *jobState, p *podState, e *event) bool {
 	j := &s.job
 	isKnown := c.isCertain(&s.seen) && s.precedes(e)
-	isAccounted := p.isRecorded || p.isDeleting || s.counted[digestOf(p.uid)]
+	isAccounted := p.isRecorded || p.isDeleting || s.pods[digestOf(p.uid)]&isCounted != 0
 	isEnding := isTrue(&j.Status, job.ConditionFailureTarget) || isTrue(&j.Status, job.ConditionSuccessCriteriaMet)
 	switch {
 	case !s.judged || !isKnown || isAccounted:

@@ -141,6 +141,12 @@ func (s *story) ends(name, phase string) {
 	s.put("MODIFIED", "Pod", name, s.parse(`"spec":{"nodeName":"n"},"status":{"phase":%q,"containerStatuses":[{"name":"main","state":{"terminated":{"exitCode":0,"finishedAt":%q}}}]}`, phase, s.time(0)))
 }
 
+// exits makes a pod fail with this exit code.
+func (s *story) exits(name string, code int) {
+	s.put("MODIFIED", "Pod", name, s.parse(`"spec":{"nodeName":"n"},"status":{"phase":"Failed","containerStatuses":[
+		{"name":"main","state":{"terminated":{"exitCode":%d,"finishedAt":%q}}}]}`, code, s.time(0)))
+}
+
 func (s *story) runs(name string) {
 	s.put("MODIFIED", "Pod", name, s.parse(`"spec":{"nodeName":"n"},"status":{"phase":"Running"}`))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 )
@@ -19,9 +18,9 @@ type Options struct {
 	// Incomplete means that versions may be missing anywhere, as in the log of an informer, or in a
 	// sample. Then only what must hold between any two versions is checked.
 	Incomplete bool
-	// Backoff is the backoff of the controller after failures. The zero value is the backoff of
-	// Kubernetes.
-	Backoff backoff.Policy
+	// Jobs are the options of a job controller of this library. Its gates and quirks come from Release.
+	// The zero value stands for the controller of Kubernetes.
+	Jobs job.Options
 }
 
 // Log is a log to read. Its name is the file of each [Place].
@@ -71,6 +70,8 @@ const (
 	unlessLate      = "the controller's cache did not show its own writes, or two controllers ran at the same time"
 	unlessRemoved   = "another client removed it"
 	unlessRestarted = "the controller was restarted, or a write of it failed"
+	unlessChosen    = "the watch has a selector, which the object does not match"
+	unlessDeleted   = "another client deleted it"
 )
 
 // Unread is a part of a log that could not be read.

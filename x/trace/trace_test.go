@@ -19,6 +19,8 @@ import (
 const (
 	plain    = `"parallelism":1,"completions":2,"backoffLimit":6`
 	indexed  = `"parallelism":2,"completions":3,"completionMode":"Indexed","backoffLimit":6`
+	ignoring = plain + `,"podFailurePolicy":{"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[2]}},
+		{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}}]}`
 	perIndex = `"parallelism":2,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":2`
 )
 
@@ -64,6 +66,21 @@ func ended(s *story, name string) {
 	s.status(name, `"startTime":%q,"active":1`, s.time(0))
 	s.wait(10 * time.Second)
 	s.end(name, "SuccessCriteriaMet", "Complete", fmt.Sprintf(`,"completionTime":%q`, s.time(0)))
+}
+
+// history makes n jobs of a CronJob that keeps three, all of which have ended, the last of them just now.
+func history(s *story, n int, spec string) (names []string) {
+	everyMinute(s, `,"successfulJobsHistoryLimit":3`)
+	for minute := 1; minute <= n; minute++ {
+		s.now = time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
+		name := s.runAt("c", minute)
+		s.spec("Job", name, `"suspend":false`+spec)
+		ended(s, name)
+		names = append(names, name)
+	}
+	s.wait(5 * time.Second)
+	s.job("clock", plain)
+	return names
 }
 
 // TestCheck: each case is a small log, with the first rule that it breaks. A correct log breaks none.
@@ -311,6 +328,151 @@ func TestCheck(t *testing.T) {
 			s.pod("b", "j", index(0)+`,"batch.kubernetes.io/job-index-failure-count":"1"`)
 			s.runs("b")
 		}},
+		{"a success is listed as failed", "JI1", func(s *story) {
+			first(s, plain, "")
+			s.ends("a", "Succeeded")
+			s.list("j", "a", "failed")
+		}},
+		{"a pod succeeds while it is being deleted, and is listed as failed", "", func(s *story) {
+			first(s, plain, "")
+			s.remove("a")
+			s.ends("a", "Succeeded")
+			s.list("j", "a", "failed")
+		}},
+		{"a pod succeeds before the job's failure deletes it", "", func(s *story) {
+			first(s, plain, "")
+			s.ends("a", "Succeeded")
+			s.remove("a")
+			s.status("j", `"uncountedTerminatedPods":{"failed":[%q]},"active":null,"conditions":[
+				{"type":"FailureTarget","status":"True","reason":"R"}]`, s.uid("Pod/a"))
+		}},
+		{"an index is listed as succeeded", "J9", func(s *story) {
+			first(s, indexed, index(0))
+			s.ends("a", "Succeeded")
+			s.list("j", "a", "succeeded")
+		}},
+		{"a pod without an end is listed as failed, and is to end before it is replaced", "J7", func(s *story) {
+			first(s, plain+`,"podReplacementPolicy":"Failed"`, "")
+			s.remove("a")
+			s.list("j", "a", "failed")
+		}},
+		{"an index waits for its replacement, and is counted with the end", "", func(s *story) {
+			first(s, perIndex, index(0)+`,"batch.kubernetes.io/job-index-failure-count":"1"`)
+			s.ends("a", "Failed")
+			s.list("j", "a", "failed")
+		}},
+		{"an ignored failure is counted", "J10", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 2)
+			s.list("j", "a", "failed")
+		}},
+		{"a failure is counted that the policy does not ignore", "", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 1)
+			s.list("j", "a", "failed")
+		}},
+		{"a failure is counted before the condition for which it is ignored", "", func(s *story) {
+			first(s, plain+`,"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}]}]}`, "")
+			s.exits("a", 1)
+			s.put("MODIFIED", "Pod", "a", s.parse(`"status":{"conditions":[{"type":"DisruptionTarget","status":"True"}]}`))
+			s.list("j", "a", "failed")
+		}},
+		{"a failure that ends the job is counted, and the job continues", "J21", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 3)
+			s.list("j", "a", "failed")
+		}},
+		{"a failure that ends the job is counted, and the job ends", "", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 3)
+			s.status("j", `"uncountedTerminatedPods":{"failed":[%q]},"active":null,"conditions":[
+				{"type":"FailureTarget","status":"True","reason":"PodFailurePolicy"}]`, s.uid("Pod/a"))
+		}},
+		{"a pod in place of one whose failure ends the job", "J21", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 3)
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
+		{"a pod that was planned before the failure that ends the job", "", func(s *story) {
+			first(s, ignoring+`,"parallelism":2`, "")
+			s.exits("a", 3)
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
+		{"a pod in place of one that another client removed after the failure", "", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 3)
+			s.untrack("a")
+			s.gone("Pod", "a")
+			s.wait(time.Minute)
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
+		{"a UID that no pod has had", "JI22", func(s *story) {
+			first(s, plain, "")
+			s.status("j", `"uncountedTerminatedPods":{"failed":["nobody"]}`)
+		}},
+		{"a UID of a pod that is gone", "", func(s *story) {
+			first(s, plain, "")
+			s.remove("a")
+			uid := s.uid("Pod/a")
+			s.gone("Pod", "a")
+			s.status("j", `"uncountedTerminatedPods":{"failed":[%q]}`, uid)
+		}},
+		{"active counts more pods than there were", "J11", func(s *story) {
+			first(s, `"parallelism":10,"completions":10`, "")
+			s.pod("b", "j", "")
+			s.status("j", `"active":10`)
+		}},
+		{"active counts pods that are gone", "", func(s *story) {
+			first(s, `"parallelism":2,"completions":2`, "")
+			s.pod("b", "j", "")
+			s.remove("b")
+			s.gone("Pod", "b")
+			s.status("j", `"active":2`)
+		}},
+		{"active counts a pod that a status has listed", "J11", func(s *story) {
+			first(s, plain, "")
+			s.ends("a", "Succeeded")
+			s.list("j", "a", "succeeded")
+			s.untrack("a")
+			s.status("j", `"uncountedTerminatedPods":{"succeeded":null},"succeeded":1,"active":1`)
+		}},
+		{"a pod long after the deletion of its job", "J30", func(s *story) {
+			first(s, `"parallelism":2,"completions":2`, "")
+			s.put("MODIFIED", "Job", "j", s.parse(`"metadata":{"deletionTimestamp":%q,"finalizers":["foregroundDeletion"]}`, s.time(0)))
+			s.wait(13 * time.Second)
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
+		{"a pod just after the deletion of its job", "", func(s *story) {
+			first(s, `"parallelism":2,"completions":2`, "")
+			s.put("MODIFIED", "Job", "j", s.parse(`"metadata":{"deletionTimestamp":%q,"finalizers":["foregroundDeletion"]}`, s.time(0)))
+			s.wait(12 * time.Second)
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
+		{"a pod of a job that is gone", "J30", func(s *story) {
+			first(s, plain, "")
+			owner := s.objects["Job/j"]
+			s.gone("Job", "j")
+			s.job("clock", plain)
+			s.wait(13 * time.Second)
+			s.objects["Job/j"] = owner
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
+		{"a pod of a job that may be gone only just", "", func(s *story) {
+			first(s, plain, "")
+			owner := s.objects["Job/j"]
+			s.gone("Job", "j")
+			s.job("clock", plain)
+			s.wait(12 * time.Second)
+			s.objects["Job/j"] = owner
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
 		{"runs", "", func(s *story) {
 			everyMinute(s, "")
 			ended(s, s.runAt("c", 1))
@@ -407,6 +569,60 @@ func TestCheck(t *testing.T) {
 			everyMinute(s, "")
 			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"lastSuccessfulTime":%q}`, s.time(0)))
 			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"lastSuccessfulTime":%q}`, s.time(-time.Minute)))
+		}},
+		{"lastSuccessfulTime is no completion", "CI12", func(s *story) {
+			everyMinute(s, "")
+			ended(s, s.runAt("c", 1))
+			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"active":null,"lastSuccessfulTime":%q}`, s.time(time.Hour)))
+		}},
+		{"lastSuccessfulTime is the completion of a job that is gone", "", func(s *story) {
+			everyMinute(s, "")
+			name := s.runAt("c", 1)
+			ended(s, name)
+			at := s.time(0)
+			s.gone("Job", name)
+			s.wait(time.Minute)
+			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"active":null,"lastSuccessfulTime":%q}`, at))
+		}},
+		{"lastSuccessfulTime is of a job whose end the log does not show", "", func(s *story) {
+			everyMinute(s, "")
+			s.gone("Job", s.runAt("c", 1))
+			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"active":null,"lastSuccessfulTime":%q}`, s.time(0)))
+		}},
+		{"active has a job that there never was", "CI5", func(s *story) {
+			everyMinute(s, "")
+			s.runAt("c", 1)
+			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"active":[{"name":"c-2","uid":"nobody"}]}`))
+		}},
+		{"active has a job that is gone", "", func(s *story) {
+			everyMinute(s, "")
+			ended(s, s.runAt("c", 1))
+			s.wait(time.Minute)
+			name := s.runAt("c", 2)
+			uid := s.uid("Job/" + name)
+			s.gone("Job", name)
+			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"active":[{"name":%q,"uid":%q}]}`, name, uid))
+		}},
+		{"the newest of the history is deleted", "CI11", func(s *story) { s.gone("Job", history(s, 5, "")[4]) }},
+		{"the oldest of the history is deleted", "", func(s *story) { s.gone("Job", history(s, 5, "")[0]) }},
+		{"a user deletes the newest of a history that fits", "", func(s *story) { s.gone("Job", history(s, 3, "")[2]) }},
+		{"the two oldest are deleted, in any order", "", func(s *story) {
+			names := history(s, 5, "")
+			s.gone("Job", names[1])
+			s.gone("Job", names[0])
+		}},
+		{"one is deleted beside a newer one that has just gone", "", func(s *story) {
+			names := history(s, 5, "")
+			s.spec("Job", names[4], `"ttlSecondsAfterFinished":1`)
+			s.gone("Job", names[4])
+			s.gone("Job", names[1])
+			s.gone("Job", names[0])
+		}},
+		{"the newest has a time to live", "", func(s *story) { s.gone("Job", history(s, 5, `,"ttlSecondsAfterFinished":60`)[4]) }},
+		{"the newest of a history whose limit was just raised", "", func(s *story) {
+			names := history(s, 5, "")
+			s.spec("CronJob", "c", `"successfulJobsHistoryLimit":1`)
+			s.gone("Job", names[4])
 		}},
 		{"a long history", "CI11", func(s *story) {
 			everyMinute(s, `,"successfulJobsHistoryLimit":1`)

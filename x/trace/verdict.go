@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/release"
 )
 
 // checkVerdict checks the end that a status announces: the planner must decide it from what that
@@ -50,17 +49,14 @@ func announcedEnd(s *job.Status) job.Condition {
 	return job.Condition{}
 }
 
-// fullList is the number of UIDs and new indexes at which a status perhaps does not list all pods that
-// have ended (J35).
-const fullList = 500
-
 // decides reports whether the planner decides an end from the counters of the job's status, or
 // whether counters do not show that. Argument before is the status before.
 func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) bool {
-	lists := lists(&j.Status)
-	isFull := len(lists.Succeeded)+len(lists.Failed) >= fullList
+	// A status perhaps does not list all pods that have ended (J35).
+	lists, full := lists(&j.Status), cmp.Or(int(c.options.Jobs.MaxUncounted), 500)
+	isFull := len(lists.Succeeded)+len(lists.Failed) >= full
 	if j.Spec.CompletionMode == job.Indexed {
-		isFull = isFull || int(j.Status.Succeeded-before.Succeeded)+len(lists.Failed) >= fullList
+		isFull = isFull || int(j.Status.Succeeded-before.Succeeded)+len(lists.Failed) >= full
 	}
 
 	status := j.Status
@@ -95,18 +91,12 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 
 	probe := *j
 	probe.Status, probe.DeletionTimestamp = status, time.Time{}
-	probe.Spec.ManagedBy = nil                  // whoever manages it decides the same
-	options := job.Kubernetes(release.Newest()) // older ones announce less
-	for _, feature := range [...]release.Gate{release.JobSuccessPolicy, release.JobBackoffLimitPerIndex} {
-		if !c.options.Release.Has(feature) {
-			options.Without = options.Without.With(feature)
-		}
-	}
+	probe.Spec.ManagedBy = nil // whoever manages it decides the same
 	plan, err := job.Reconcile(job.Snapshot{
 		Job:        probe,
 		Now:        now,
 		Consistent: true,
-		Options:    options,
+		Options:    c.planner(),
 	})
 	if err != nil {
 		return true // the spec is not judged

@@ -99,3 +99,45 @@ func TestVerdict_Gates(t *testing.T) {
 		}
 	}
 }
+
+// TestOptions: a controller of this library may list fewer pods in a status, and may count ignored failures.
+func TestOptions(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options job.Options
+		want    string
+		tell    func(s *story)
+	}{
+		{"two of three successes", job.Options{}, "[J26]", completeBeyond},
+		{"two of three successes, and the list of one is full", job.Options{MaxUncounted: 1}, "[]", completeBeyond},
+		{"an ignored failure", job.Options{}, "[J10]", countIgnored},
+		{"an ignored failure, of which some are to be counted", job.Options{MaxIgnoredFailures: 1}, "[]", countIgnored},
+		{"a pod that may not terminate for long", job.Options{TerminatingTimeout: time.Minute}, "[]", countTerminating},
+		{"a pod that may terminate for ever", job.Options{}, "[J7]", countTerminating},
+	} {
+		s := newStory(t)
+		test.tell(s)
+		if rules, all, _ := s.check(trace.Options{Jobs: test.options}); fmt.Sprint(rules) != test.want {
+			t.Errorf("%s: %v, want %s", test.name, all, test.want)
+		}
+	}
+}
+
+func completeBeyond(s *story) {
+	first(s, `"parallelism":1,"completions":2`, "")
+	s.ends("a", "Succeeded")
+	s.status("j", `"uncountedTerminatedPods":{"succeeded":[%q]},"active":null,
+		"conditions":[{"type":"SuccessCriteriaMet","status":"True","reason":"CompletionsReached"}]`, s.uid("Pod/a"))
+}
+
+func countIgnored(s *story) {
+	first(s, ignoring, "")
+	s.exits("a", 2)
+	s.list("j", "a", "failed")
+}
+
+func countTerminating(s *story) {
+	first(s, plain+`,"podReplacementPolicy":"Failed"`, "")
+	s.remove("a")
+	s.list("j", "a", "failed")
+}

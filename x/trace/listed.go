@@ -1,0 +1,169 @@
+package trace
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// ending has the versions of a pod in which a controller may count it: since the pod has ended, or
+// has begun to be deleted. A cache of pods shows any of them, but nothing else.
+type ending struct {
+	versions []job.Pod
+	// isVague is true if there may be other versions.
+	isVague bool
+}
+
+// maxEndings is how many versions are kept. A pod that changes more often after its end is not judged.
+const maxEndings = 8
+
+// note notes a version of a pod.
+func (g *ending) note(p *job.Pod) {
+	isOver := p.Phase >= job.PodSucceeded || p.Deletion != nil
+	switch {
+	case !isOver || p.Untracked || g.isVague:
+	case len(g.versions) == maxEndings:
+		*g = ending{isVague: true}
+	default:
+		version := *p
+		version.Owner = jobpod.Owned // the log shows that it is
+		g.versions = append(g.versions, version)
+	}
+}
+
+// checkCounted checks with the planner that a pod counts as the status lists it, in one of the versions
+// that the controller may have seen.
+func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podState, as string) {
+	// The controller itself deletes the pods that run when a job fails, and they may end before that.
+	endsPods := isTrue(&s.job.Status, job.ConditionFailureTarget)
+	// With these options, a pod may count for reasons that its versions do not show.
+	o := &c.options.Jobs
+	countsMore := o.PendingTimeout > 0 || o.TerminatingTimeout > 0 || o.MaxIgnoredFailures > 0
+	isKnown := len(p.ending.versions) > 0 && !p.ending.isVague
+	if !isKnown || endsPods || countsMore {
+		return
+	}
+
+	isCounted := func(pod job.Pod) bool { return c.counts(before, pod, as) || c.counts(&s.job, pod, as) }
+	if !slices.ContainsFunc(p.ending.versions, isCounted) {
+		last := &p.ending.versions[len(p.ending.versions)-1]
+		rule, why := "J10", "the podFailurePolicy ignores its failure"
+		switch {
+		case as == "succeeded":
+			rule, why = "J9", "does not count so"
+		case last.Phase == job.PodSucceeded:
+			rule, why = "JI1", "has succeeded"
+		case last.Phase < job.PodSucceeded:
+			rule, why = "J7", "counts only once it has ended"
+		}
+		c.found(finding(e, rule, "", "pod %s is listed as %s, and %s", p.name, as, why))
+		return
+	}
+
+	spares := func(pod job.Pod) bool { return !c.failsJob(before, pod) || !c.failsJob(&s.job, pod) }
+	isEnding := announcedEnd(&s.job.Status).Type != ""
+	if as == "failed" && !isEnding && !slices.ContainsFunc(p.ending.versions, spares) {
+		c.found(finding(e, "J21", "", "pod %s is listed as failed, its failure ends the job by the podFailurePolicy, "+
+			"and the status has no FailureTarget", p.name))
+	}
+}
+
+// counts reports whether the planner lists a pod.
+func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
+	var status job.Status
+	if pod.Phase >= job.PodSucceeded {
+		// At the end of a job, every pod that has ended is counted (J17).
+		status.Conditions = []job.Condition{{Type: job.ConditionFailureTarget, Status: job.ConditionTrue}}
+	}
+
+	plan, ok := c.plan(j, status, pod)
+	if !ok {
+		return true
+	}
+	recording := plan.Record(job.Writes{})
+	lists := lists(&recording.Status)
+	if as == "succeeded" {
+		return slices.Contains(lists.Succeeded, pod.UID)
+	}
+	return slices.Contains(lists.Failed, pod.UID)
+}
+
+// failsJob reports whether the planner ends the job for the failure of a pod.
+func (c *checker) failsJob(j *job.Job, pod job.Pod) bool {
+	if j.Spec.PodFailurePolicy == nil {
+		return false
+	}
+	plan, ok := c.plan(j, job.Status{}, pod)
+	return ok && plan.Verdict.Reason == "PodFailurePolicy"
+}
+
+// plan plans a round of a job with another status and with one pod, whose index is in range. It is not
+// ok if the spec is not judged.
+func (c *checker) plan(j *job.Job, status job.Status, pod job.Pod) (plan job.Plan, ok bool) {
+	probe := *j
+	probe.Status, probe.DeletionTimestamp = status, time.Time{}
+	probe.Status.StartTime = j.CreationTimestamp
+	probe.Spec.ManagedBy = nil // whoever manages it decides the same
+	probe.Spec.Suspend, probe.Spec.ActiveDeadlineSeconds = nil, nil
+	if i := pod.Index.Int32(); j.Spec.CompletionMode == job.Indexed && i >= value.Of(j.Spec.Completions) {
+		n := i + 1
+		probe.Spec.Completions = &n // it may have been greater
+	}
+
+	plan, err := job.Reconcile(job.Snapshot{
+		Job:        probe,
+		Pods:       []job.Pod{pod},
+		Now:        j.CreationTimestamp,
+		Consistent: true,
+		Options:    c.planner(),
+	})
+	return plan, err == nil
+}
+
+// planner returns the options of the planner. Older releases announce less, but decide the same, except
+// for features that are off.
+func (c *checker) planner() job.Options {
+	options, newest := c.options.Jobs, job.Kubernetes(release.Newest())
+	options.Quirks, options.Without, options.Gangs = newest.Quirks, newest.Without, newest.Gangs
+	options.ControllerName, options.NoSuccessCriteriaMet = "", false
+	for _, feature := range [...]release.Gate{
+		release.JobSuccessPolicy, release.JobBackoffLimitPerIndex, release.JobPodReplacementPolicy,
+	} {
+		if !c.options.Release.Has(feature) {
+			options.Without = options.Without.With(feature)
+		}
+	}
+	return options
+}
+
+// doom is a failed pod that ends its job by the podFailurePolicy.
+type doom struct {
+	uid  job.UID
+	name string
+	// active is how many pods were active before it failed.
+	active int
+}
+
+// noteDoom notes whether a pod ends its job, from its newest version. A controller that has not seen this yet
+// still counts the pods that were active before.
+func (c *checker) noteDoom(s *jobState, p *podState, pod *job.Pod, active int) {
+	hasPolicy := s.judged && s.known && s.job.Spec.PodFailurePolicy != nil
+	isOther := s.doom.uid != "" && s.doom.uid != p.uid
+	if !hasPolicy || isOther || p.phase != job.PodFailed {
+		return
+	}
+
+	version := *pod
+	version.Owner, version.Untracked = jobpod.Owned, false
+	isGone := !p.tracked && !p.isRecorded // the controller need not have seen it
+	switch fails := !isGone && c.failsJob(&s.job, version); {
+	case !fails:
+		s.doom = doom{}
+	case s.doom.uid == "" && !p.ending.isVague:
+		s.doom = doom{p.uid, p.name, active}
+	}
+}

@@ -1,0 +1,60 @@
+package trace
+
+import "github.com/batchplan/batchplan/job"
+
+// roll counts all pods that a job has had.
+type roll struct {
+	// source is the log that has shown the job's creation, nil if none has.
+	source *source
+	epoch  int
+	// isWhole is true if the log has surely shown all pods, unless it is spoilt.
+	isWhole, isSpoilt bool
+	// shown are the pods that the log has shown, recorded those of them that a status has listed.
+	shown, recorded int
+}
+
+// opened begins the roll of a new job. The log shows all pods if it has shown pods before.
+func (c *checker) opened(s *jobState, e *event) {
+	s.roll.source, s.roll.epoch = e.source, c.epoch[kindPod]
+	s.roll.isWhole = c.owner[kindPod] != nil
+	s.roll.isSpoilt = s.roll.shown > 0 || e.audited || c.options.Incomplete
+}
+
+// enrolled notes the first version of a pod. A pod that is not new shows that the log lacks some.
+func (c *checker) enrolled(s *jobState, e *event) {
+	d := digestOf(job.UID(e.meta.UID))
+	if s.pods[d]&isShown == 0 {
+		s.pods[d] |= isShown
+		s.roll.shown++
+	}
+	s.roll.isSpoilt = s.roll.isSpoilt || e.audited || !isNewPod(e)
+	s.roll.isWhole = s.roll.isWhole || s.roll.source == e.source
+}
+
+// hasAll reports whether the log has shown all pods of a job.
+func (c *checker) hasAll(s *jobState) bool {
+	r := &s.roll
+	isOpen := r.source != nil && r.epoch == c.epoch[kindPod]
+	isEvident := r.isWhole && !r.isSpoilt
+	return isOpen && isEvident && r.shown > 0
+}
+
+// checkActive checks that a job has had as many pods as are active. Those that a status has listed are not.
+func (c *checker) checkActive(s *jobState, e *event, before *job.Job) {
+	if !s.judged {
+		return
+	}
+	r, active := &s.roll, int(s.job.Status.Active)
+	most := r.shown - r.recorded
+	if s.job.Spec.CompletionMode == job.Indexed {
+		most -= int(before.Status.Succeeded) // no status lists these
+	}
+
+	switch {
+	case !r.isWhole && r.recorded == 0 && active == r.shown:
+		r.isWhole = r.shown > 0
+	case c.hasAll(s) && active > most:
+		c.found(finding(e, "J11", unlessLate, "active is %d, and %d of its %d pods have not been counted",
+			active, max(most, 0), r.shown))
+	}
+}
