@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -69,7 +70,14 @@ func Build(ctx context.Context) (Files, error) {
 		return nil, err
 	}
 	testdata := filepath.Join(dir, "..", "internal", "explain", "testdata")
-	if files["situations.js"], err = situationsOf(testdata); err != nil {
+	ready, err := situationsOf(testdata)
+	if err != nil {
+		return nil, err
+	}
+	if err := files.addAnswers(ready); err != nil {
+		return nil, err
+	}
+	if files["situations.js"], err = scriptOf(ready); err != nil {
 		return nil, err
 	}
 
@@ -203,6 +211,8 @@ type situation struct {
 	At           string `json:"at"`
 	Ahead        int    `json:"ahead"`
 	Text         string `json:"text"`
+	// More leaves the situation out of the list on the page. It has an address all the same.
+	More bool `json:"more,omitempty"`
 }
 
 // situations are ready-made inputs, the most wanted first. An input without a folder is a question.
@@ -279,10 +289,32 @@ var situations = []situation{
 	{Name: "kueue", file: "kueue", Title: "Kueue has not admitted the Job"},
 	{Name: "finalizer", file: "orphan_finalizer", Title: "A pod hangs in Terminating"},
 	{Name: "logs-gone", file: "onfailure_lost", Title: "Failed, and the logs are gone"},
+	{Name: "crash-loop", file: "crash_exit", Title: "CrashLoopBackOff", More: true},
+	{Name: "exit-127", file: "exit_127", Title: "Exit code 127", More: true},
+	{Name: "exit-126", file: "exit_126", Title: "Exit code 126: permission denied", More: true},
+	{Name: "exit-137", file: "oom_by_node", Title: "Exit code 137", More: true},
+	{Name: "exit-139", file: "segfault", Title: "Exit code 139: segmentation fault", More: true},
+	{Name: "exec-format", file: "exec_format", Title: "exec format error", More: true},
+	{Name: "create-container-config", file: "config_key", Title: "CreateContainerConfigError", More: true},
+	{Name: "image-unauthorized", file: "image_auth", Title: "ImagePullBackOff: 401 Unauthorized", More: true},
+	{Name: "pull-rate-limit", file: "image_limit", Title: "toomanyrequests: the pull rate limit", More: true},
+	{Name: "evicted", file: "evicted_disk", Title: "Evicted: the node was low on ephemeral-storage", More: true},
+	{Name: "unbound-claim", file: "pvc_unbound", Title: "Unbound immediate PersistentVolumeClaims", More: true},
+	{Name: "multi-attach", file: "mount_attach", Title: "Multi-Attach error for volume", More: true},
+	{Name: "untolerated-taint", file: "tainted", Title: "Pending: untolerated taint", More: true},
+	{Name: "gpu", file: "gpu_pending", Title: "Pending: Insufficient nvidia.com/gpu", More: true},
+	{Name: "too-many-missed", file: "missed_100", Title: "TooManyMissedTimes: more than 100 missed start times", More: true},
+	{Name: "deadline-exceeded", file: "deadline_exceeded", Title: "DeadlineExceeded", More: true},
+	{Name: "failed-indexes", file: "failed_index", Title: "FailedIndexes", More: true},
+	{Name: "init-crash", file: "init_crash", Title: "Init:CrashLoopBackOff", More: true},
+	{Name: "linkerd", file: "sidecar_linkerd", Title: "Linkerd keeps the pod of a Job alive", More: true},
+	{Name: "webhook", file: "webhook", Title: "admission webhook denied the request", More: true},
+	{Name: "ttl", file: "ttl_zero", Title: "Jobs and their logs are gone at once", More: true},
+	{Name: "last-day", file: "last_day", Title: "A CronJob on the last day of the month", More: true},
 }
 
-// situationsOf makes a script that holds the ready-made inputs.
-func situationsOf(folder string) ([]byte, error) {
+// situationsOf reads the ready-made inputs.
+func situationsOf(folder string) ([]situation, error) {
 	all := make([]situation, 0, len(situations))
 	for _, s := range situations {
 		file := filepath.Join(folder, "situations", s.folder, "input", s.file)
@@ -301,7 +333,11 @@ func situationsOf(folder string) ([]byte, error) {
 		}
 		all = append(all, s)
 	}
+	return all, nil
+}
 
+// scriptOf makes a script that holds the ready-made inputs.
+func scriptOf(all []situation) ([]byte, error) {
 	data, err := json.Marshal(all)
 	if err != nil {
 		return nil, err
@@ -322,8 +358,18 @@ func (s *situation) readHead() {
 	}
 }
 
-// At makes the links of the page's preview absolute, as a published page needs them.
+// At makes the links of the page's preview absolute, as a published page needs them, and lists the
+// addresses for search engines.
 func (f Files) At(url string) {
+	var addresses []string
+	for name := range f {
+		if strings.HasSuffix(name, ".html") {
+			addresses = append(addresses, strings.TrimSuffix(url, "/")+"/"+name+"\n")
+		}
+	}
+	slices.Sort(addresses)
+	f["sitemap.txt"] = []byte(strings.Join(addresses, ""))
+
 	const link = `content="preview.png"`
 	f["index.html"] = bytes.ReplaceAll(f["index.html"], []byte(link),
 		[]byte(`content="`+html.EscapeString(strings.TrimSuffix(url, "/"))+`/preview.png"`))
@@ -342,9 +388,13 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Size returns the number of bytes that a browser loads from a server that compresses.
+// Size returns the number of bytes that a browser loads from a server that compresses. The pages of
+// single answers load nothing but a style.
 func (f Files) Size() (sum int, err error) {
-	for _, data := range f {
+	for name, data := range f {
+		if strings.HasSuffix(name, ".html") && name != "index.html" {
+			continue
+		}
 		packed, err := pack(data)
 		if err != nil {
 			return 0, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -190,7 +191,7 @@ func TestReadyMade(t *testing.T) {
 		s.Note = data.Note
 		p.openSituation(s.Name)
 		p.wait(fmt.Sprintf("document.querySelector('#results .note')?.textContent === %q", s.Note))
-		if n := eval[int](p, "document.querySelectorAll('#results article svg rect, #results article svg circle').length"); n == 0 && s.Name != "finalizer" && s.Name != "time-zone" {
+		if n := eval[int](p, "document.querySelectorAll('#results article svg rect, #results article svg circle').length"); n == 0 && !slices.Contains([]string{"finalizer", "time-zone", "last-day"}, s.Name) {
 			t.Errorf("%s: nothing is drawn", s.Title)
 		}
 		if n := eval[int](p, "document.querySelectorAll('#results .remedies li').length"); n == 0 {
@@ -303,6 +304,36 @@ func TestFrontPage(t *testing.T) {
 		if !strings.Contains(string(f["index.html"]), want) {
 			t.Errorf("no %s", want)
 		}
+	}
+}
+
+// TestAnswerPages: each situation has a page that says the answer without scripts, and the front page
+// links to them.
+func TestAnswerPages(t *testing.T) {
+	if len(situations) < 40 {
+		t.Errorf("%d situations", len(situations))
+	}
+	f := maps.Clone(files(t))
+	f.At("https://jobs.example.com/why/")
+	for _, s := range situations {
+		page, name := string(f[s.Name+".html"]), s.Name+".html"
+		for _, want := range []string{"<title>" + s.Title, `<meta name="description" content="`, "As of 2026-", `href="index.html#why/` + s.Name + `"`, "    do: "} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %q", name, want)
+			}
+		}
+		if strings.Contains(page, "<script") {
+			t.Errorf("%s has a script", name)
+		}
+		if link := `<a href="` + name + `">`; !strings.Contains(string(f["index.html"]), link) {
+			t.Errorf("no %s", link)
+		}
+		if address := "https://jobs.example.com/why/" + name + "\n"; !strings.Contains(string(f["sitemap.txt"]), address) {
+			t.Errorf("the sitemap has no %s", address)
+		}
+	}
+	if page := string(f["oom.html"]); !strings.Contains(page, "OutOfMemory") {
+		t.Errorf("the answer is not there:\n%s", page)
 	}
 }
 

@@ -3,7 +3,6 @@ package read
 import (
 	"bufio"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,7 +31,14 @@ func (o *Objects) AddLog(key LogKey, log string) {
 // LogMark begins each log in the files of kubectl cluster-info dump.
 const LogMark = "==== START logs for container "
 
-var logHead = regexp.MustCompile(`^` + LogMark + `(\S+) of pod ([^/\s]+)/(\S+) ====$`)
+// logHead returns the container that the first line of a log names, as in
+// "==== START logs for container main of pod prod/import-a ====".
+func logHead(line string) (key LogKey, ok bool) {
+	line, ok = strings.CutPrefix(line, LogMark)
+	container, pod, of := strings.Cut(strings.TrimSuffix(line, " ===="), " of pod ")
+	namespace, name, slash := strings.Cut(pod, "/")
+	return LogKey{Namespace: namespace, Pod: name, Container: container}, ok && of && slash
+}
 
 // ReadLogs reads logs as kubectl cluster-info dump writes them, each between a START and an END line.
 func (o *Objects) ReadLogs(in io.Reader) error {
@@ -42,12 +48,12 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	for {
 		line, err := reader.ReadString('\n')
 		line = strings.TrimRight(line, "\r\n")
-		head := logHead.FindStringSubmatch(line)
-		if head != nil || err != nil || strings.HasPrefix(line, "==== END logs") {
+		head, isHead := logHead(line)
+		if isHead || err != nil || strings.HasPrefix(line, "==== END logs") {
 			o.AddLog(key, strings.Join(last, "\n"))
 			last = last[:0]
-			if head != nil {
-				key = LogKey{Namespace: head[2], Pod: head[3], Container: head[1]}
+			if isHead {
+				key = head
 			}
 		} else if strings.TrimSpace(line) != "" {
 			last = append(last[max(0, len(last)-LogLines+1):], line)

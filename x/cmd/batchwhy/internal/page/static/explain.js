@@ -47,7 +47,9 @@ function startExplain() {
     put(whole);
     explainText();
   });
+  $("famous").replaceChildren(); // the links for browsers without scripts
   for (const one of situations) {
+    if (one.more) continue;
     const link = element("a", one.title);
     link.href = "#why/" + one.name;
     const item = element("li");
