@@ -31,7 +31,8 @@ var answer = template.Must(template.New("answer").Parse(`<!doctype html>
 <p class="hero">{{.Note}}</p>
 <p>The answer of batchwhy for an example:</p>
 <pre class="answer-text">{{.Answer}}</pre>
-<p><a href="index.html#why/{{.Name}}">Look at this example with its timeline</a>, or <a href="index.html">paste what kubectl prints of your own</a>: nothing leaves your browser.</p>
+<p><a href="index.html#why/{{.Name}}">Look at this example with its timeline</a>, or
+<a href="index.html">paste what kubectl prints of your own</a>: nothing leaves your browser.</p>
 <details><summary>The objects of the example</summary><pre class="answer-text">{{.Text}}</pre></details>
 </main>
 </body>

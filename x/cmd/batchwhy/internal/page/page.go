@@ -303,7 +303,7 @@ var situations = []situation{
 	{Name: "multi-attach", file: "mount_attach", Title: "Multi-Attach error for volume", More: true},
 	{Name: "untolerated-taint", file: "tainted", Title: "Pending: untolerated taint", More: true},
 	{Name: "gpu", file: "gpu_pending", Title: "Pending: Insufficient nvidia.com/gpu", More: true},
-	{Name: "too-many-missed", file: "missed_100", Title: "TooManyMissedTimes: more than 100 missed start times", More: true},
+	{Name: "too-many-missed", file: "missed_100", Title: "TooManyMissedTimes: more than 100", More: true},
 	{Name: "deadline-exceeded", file: "deadline_exceeded", Title: "DeadlineExceeded", More: true},
 	{Name: "failed-indexes", file: "failed_index", Title: "FailedIndexes", More: true},
 	{Name: "init-crash", file: "init_crash", Title: "Init:CrashLoopBackOff", More: true},
