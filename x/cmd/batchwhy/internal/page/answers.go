@@ -19,7 +19,8 @@ var answer = template.Must(template.New("answer").Parse(`<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'">
 <title>{{.Title}} · Kubernetes Jobs and CronJobs</title>
 <meta name="description" content="{{.Note}} Why, what comes next, and what to do.">
 <link rel="icon" href="data:,">
