@@ -14,7 +14,12 @@ import (
 // after a change of the schedule, when the next run of the new schedule is due (C17).
 func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(o any) { queue.Add(keyOf(o.(Object))) },
+		AddFunc: func(o any) {
+			if c.takes(o.(Object)) {
+				c.kept.add(keyOf(o.(Object))) // the CronJob may be gone before its first round
+			}
+			queue.Add(keyOf(o.(Object)))
+		},
 		UpdateFunc: func(old, cur any) {
 			is := cur.(Object)
 			before, after := c.kind.value(old.(Object)), c.kind.value(is)

@@ -36,6 +36,7 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 		return next, c.forget(ctx, key, object == nil)
 	}
 
+	c.kept.add(key)
 	value := c.kind.value(object)
 	r := &cronRound{CronJobs: c, key: key, object: object, planner: c.planners.Get().(*cronjob.Planner)}
 	memory, err := c.options.Memories.Get(ctx, key)

@@ -95,6 +95,7 @@ type CronJobs struct {
 	cronJobs, jobs cache.Indexer
 	byRun, byUID   string    // the names of the indexes
 	planners       sync.Pool // of *cronjob.Planner
+	kept           keySet    // the CronJobs whose memories may be stored, as in Jobs
 
 	mu       sync.Mutex
 	compiled map[types.NamespacedName]*cronjob.Compiled
@@ -250,10 +251,7 @@ func (c *CronJobs) forget(ctx context.Context, key types.NamespacedName, isGone 
 	c.mu.Lock()
 	delete(c.compiled, key)
 	c.mu.Unlock()
-	if !isGone {
-		return c.of(key, ofMemory(leave(ctx, c.options.Memories, key)))
-	}
-	return c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
+	return c.of(key, forget(ctx, &c.kept, c.options.Memories, key, isGone))
 }
 
 // of adds the name of the CronJob to an error.

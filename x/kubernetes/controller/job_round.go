@@ -46,7 +46,8 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		if !ours {
 			return next, nil
 		}
-		return next, c.drop(ctx, key)
+		c.kept.add(key)
+		return next, c.of(key, forget(ctx, &c.kept, c.options.Memories, key, true))
 	}
 
 	memory, err := c.remember(ctx, key, object, ours)
@@ -99,24 +100,7 @@ func (c *Jobs) forget(ctx context.Context, key types.NamespacedName, isGone bool
 	c.forgetPods(key)
 	c.tracker.Forget(key)
 	c.written.forget(key, "")
-	switch {
-	case !c.kept.has(key):
-		return nil
-	case isGone:
-		return c.drop(ctx, key)
-	}
-	c.kept.remove(key)
-	return c.of(key, ofMemory(leave(ctx, c.options.Memories, key)))
-}
-
-// drop drops the memory of a job of this controller that has ended or is gone.
-func (c *Jobs) drop(ctx context.Context, key types.NamespacedName) error {
-	c.kept.remove(key)
-	err := c.options.Memories.Delete(ctx, key)
-	if err != nil {
-		c.kept.add(key) // for the next try, when the job may be gone
-	}
-	return c.of(key, ofMemory(err))
+	return c.of(key, forget(ctx, &c.kept, c.options.Memories, key, isGone))
 }
 
 // of adds the name of the job to an error.

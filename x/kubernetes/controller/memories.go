@@ -10,8 +10,8 @@ import (
 
 // Memories keeps the memory of each object between its rounds, in a database for example. M is job.Memory
 // or cronjob.Memory. The methods are called concurrently, but never for the same object. An error fails
-// the round, which is repeated after a growing delay. Several Job controllers can share a store if no two
-// of them take a job of the same name: each reads and writes only the memories of the jobs that it takes.
+// the round, which is repeated after a growing delay. Several controllers of one kind can share a store if no
+// two of them take an object of the same name: each uses only the memories of the objects that it takes.
 type Memories[M any] interface {
 	// Get returns the memory, or the zero value for an object without one. After an error the round decides nothing.
 	Get(ctx context.Context, key types.NamespacedName) (M, error)
@@ -79,6 +79,26 @@ func (s *keySet) has(key types.NamespacedName) bool {
 	defer s.mu.Unlock()
 	_, found := s.keys[key]
 	return found
+}
+
+// forget drops the memory of an object that has ended or is gone, or that another replica has taken
+// over. It does not touch the memory of an object that this controller has not taken.
+func forget[M any](
+	ctx context.Context, kept *keySet, all Memories[M], key types.NamespacedName, isGone bool,
+) error {
+	if !kept.has(key) {
+		return nil
+	}
+
+	kept.remove(key) // before the call, during which a new object may appear
+	if !isGone {
+		return ofMemory(leave(ctx, all, key))
+	}
+	err := all.Delete(ctx, key)
+	if err != nil {
+		kept.add(key) // for the next try, when the object may be gone
+	}
+	return ofMemory(err)
 }
 
 // leave drops the memory of an object that another replica has taken over. A memory in a store of

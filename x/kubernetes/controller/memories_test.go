@@ -198,26 +198,26 @@ func TestControllerName(t *testing.T) {
 }
 
 // noted is a store that records its calls.
-type noted struct {
-	stored
+type noted[M any] struct {
+	controller.Memories[M]
 	calls  []string
 	broken error // the error of the next Delete
 }
 
-func (n *noted) Get(ctx context.Context, key types.NamespacedName) (job.Memory, error) {
+func (n *noted[M]) Get(ctx context.Context, key types.NamespacedName) (M, error) {
 	n.calls = append(n.calls, "Get")
-	return n.stored.Get(ctx, key)
+	return n.Memories.Get(ctx, key)
 }
 
-func (n *noted) Set(ctx context.Context, key types.NamespacedName, m job.Memory) error {
+func (n *noted[M]) Set(ctx context.Context, key types.NamespacedName, m M) error {
 	n.calls = append(n.calls, "Set")
-	return n.stored.Set(ctx, key, m)
+	return n.Memories.Set(ctx, key, m)
 }
 
-func (n *noted) Delete(ctx context.Context, key types.NamespacedName) error {
+func (n *noted[M]) Delete(ctx context.Context, key types.NamespacedName) error {
 	n.calls = append(n.calls, "Delete")
 	defer func() { n.broken = nil }()
-	return cmp.Or(n.broken, n.stored.Delete(ctx, key))
+	return cmp.Or(n.broken, n.Memories.Delete(ctx, key))
 }
 
 // TestJobs_MemoriesShared: in a shared store, the controller reads, writes and deletes the memories
@@ -268,7 +268,7 @@ func TestJobs_MemoriesShared(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			store := &noted{stored: stored{}, broken: test.broken}
+			store := &noted[job.Memory]{Memories: stored{}, broken: test.broken}
 			j := newJob("j", &test.by)
 			d := newJobDesk(t, controller.JobOptions{Memories: store}, j)
 			d.jobs.OnAdd(j, false)
@@ -277,6 +277,57 @@ func TestJobs_MemoriesShared(t *testing.T) {
 					j = now
 				}
 				if _, err := d.round("j"); err != nil && test.broken == nil {
+					t.Errorf("%s: round %d: %v", test.name, i, err)
+				}
+			}
+			if got := strings.Join(store.calls, " "); got != test.want {
+				t.Errorf("%s: calls %s, want %s", test.name, got, test.want)
+			}
+		})
+	}
+}
+
+// TestCronJobs_MemoriesShared is TestJobs_MemoriesShared for CronJobs.
+func TestCronJobs_MemoriesShared(t *testing.T) {
+	type step func(*cronDesk, *batchv1.CronJob) // a round follows it
+	runs := func(*cronDesk, *batchv1.CronJob) {}
+	passed := func(d *cronDesk, o *batchv1.CronJob) {
+		o = o.DeepCopy()
+		o.Labels = map[string]string{"by": "other"}
+		must.OK(d, d.cronJobs.Update(o))
+	}
+	gone := func(d *cronDesk, o *batchv1.CronJob) { must.OK(d, d.cronJobs.Delete(o)) }
+
+	for _, test := range []struct {
+		name, by string
+		steps    []step
+		broken   error
+		want     string
+	}{
+		{name: "another's", by: "other", steps: []step{runs, runs, gone}},
+		{name: "another's, unseen", by: "other", steps: []step{gone}},
+		{name: "ours", steps: []step{runs, gone, gone}, want: "Get Set Delete"},
+		{name: "ours, unseen", steps: []step{gone}, want: "Delete"},
+		{name: "ours, gone before a failure", steps: []step{gone, gone, gone}, broken: errDatabase, want: "Delete Delete"},
+		{name: "ours until another takes it", steps: []step{runs, passed, gone}, want: "Get Set"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			own := &database[cronjob.Memory]{byKey: map[types.NamespacedName]cronjob.Memory{}}
+			store := &noted[cronjob.Memory]{Memories: own, broken: test.broken}
+			d := newCronDesk(t, controller.CronJobOptions{
+				Memories: store,
+				Takes:    func(o controller.Object) bool { return o.GetLabels()["by"] == "" },
+			})
+
+			o := newCronJob("c", "@hourly", batchv1.AllowConcurrent)
+			if test.by != "" {
+				o.Labels = map[string]string{"by": test.by}
+			}
+			must.OK(t, d.cronJobs.Add(o))
+			d.CronJobEvents(&asks{}).OnAdd(o, false)
+			for i, do := range test.steps {
+				do(d, o)
+				if _, err := d.round("c"); err != nil && test.broken == nil {
 					t.Errorf("%s: round %d: %v", test.name, i, err)
 				}
 			}
