@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"strings"
 	"time"
+	_ "time/tzdata" // zones do not depend on the machine
 
 	"github.com/batchplan/batchplan/job"
 )

@@ -19,13 +19,12 @@ import (
 
 // View is a schedule with its latest runs.
 type View struct {
-	Name    string
-	Spec    cronjob.Spec
-	Payload string
-	Paused  bool
-	Next    time.Time // zero while it is paused, and if it never runs
-	Runs    []Run
-	Missed  []Missed
+	Name   string
+	Spec   Schedule
+	Paused bool
+	Next   time.Time // zero while it is paused, and if it never runs
+	Runs   []Run
+	Missed []Missed
 }
 
 // Run is a job of a schedule.
@@ -46,7 +45,8 @@ type Missed struct {
 func (s *Store) Views(ctx context.Context) (views []View, err error) {
 	err = s.within(ctx, func(t *tx) {
 		for _, r := range list(t, (*row).columns, "SELECT "+rowColumns+" FROM schedules ORDER BY name") {
-			v := View{Name: r.cron.Name, Spec: r.cron.Spec, Payload: r.payload, Paused: *r.cron.Spec.Suspend}
+			spec := Schedule{Spec: r.cron.Spec, Job: r.job, Payload: r.payload}
+			v := View{Name: r.cron.Name, Spec: spec, Paused: *r.cron.Spec.Suspend}
 			if compiled := compile(&r.cron); !v.Paused {
 				v.Next = compiled.Schedule.Next(t.now)
 			}
@@ -134,11 +134,7 @@ func (s *Store) Handler() http.Handler {
 
 // scheduleOf reads a schedule. A field that would have no effect is refused.
 func scheduleOf(r *http.Request) (Schedule, error) {
-	o := struct {
-		Schedule
-		JobTemplate json.RawMessage `json:"jobTemplate"` // in place of the field that a CronJob has
-	}{Schedule: Schedule{Job: once()}}
-
+	o := Schedule{Job: once()}
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
 
@@ -146,7 +142,7 @@ func scheduleOf(r *http.Request) (Schedule, error) {
 	if err == nil && o.JobTemplate != nil {
 		err = errors.New("jobTemplate: the job of a run is in the field job")
 	}
-	return o.Schedule, refuse(err)
+	return o, refuse(err)
 }
 
 // idOf returns the ID of a request, or a new one. Users who send an ID can repeat the request.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,11 +25,16 @@ var crons = cronjob.Options{
 	SkipOnResume:       true,
 }
 
+// syntax are the options of all schedules: a field of seconds, and days such as L, 15W and fri#2.
+var syntax = []schedule.Option{schedule.WithSeconds(), schedule.WithSpecialDays()}
+
 // Schedule is a schedule as users write it: the spec of a CronJob, and the job of each run.
 type Schedule struct {
 	cronjob.Spec          // its schedule has six fields if the first is for seconds
 	Job          job.Spec `json:"job"`
 	Payload      string   `json:"payload"` // {run} stands for the time of the run
+	// JobTemplate hides the field that a CronJob has, and is refused.
+	JobTemplate json.RawMessage `json:"jobTemplate,omitempty"`
 }
 
 // errRefused is an error that the user can fix.
@@ -53,7 +59,7 @@ func once() job.Spec {
 // hours of the day, such as @daily or */2, runs once: a skipped time runs at the end of the gap,
 // and a repeated time runs the first time. A schedule of every hour keeps its interval.
 func compile(c *cronjob.CronJob) cronjob.Compiled {
-	options := []schedule.Option{schedule.WithSeconds()}
+	options := slices.Clone(syntax)
 	if !isHourly(strings.Fields(c.Spec.Schedule)) {
 		options = append(options, schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst())
 	}
@@ -100,7 +106,7 @@ func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID)
 		do(&c)
 		id = c.UID
 		c.Version++
-		t.fail(refuse(t.crons.ValidateFor(&c, schedule.WithSeconds())))
+		t.fail(refuse(t.crons.ValidateFor(&c, syntax...)))
 		t.exec("UPDATE schedules SET cron = $2, due = 0 WHERE uid = $1", id, asJSON{c})
 	}
 	if len(crons) == 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -528,6 +529,23 @@ func TestSchedules_Refused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSchedules_Answer: the spec in the answer has what users wrote, and can be sent again.
+func TestSchedules_Answer(t *testing.T) {
+	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
+	w.must303("PUT", "/schedules/tidy", `{"schedule": "0 9 LW * fri#2", "payload": "sum x", "job": {"backoffLimit": 3}}`)
+	_, text := w.request("GET", "/schedules", "")
+	var views []struct{ Spec json.RawMessage }
+	w.must(json.Unmarshal([]byte(text), &views))
+	if len(views) != 1 || strings.Contains(text, "jobTemplate") || !strings.Contains(text, `"backoffLimit":3`) {
+		t.Fatal(text)
+	}
+
+	w.must303("PUT", "/schedules/tidy", string(views[0].Spec))
+	if _, again := w.request("GET", "/schedules", ""); again != text {
+		t.Errorf("sent again it is %s, was %s", again, text)
+	}
 }
 
 // TestSchedules_Types: an answer has its Content-Type.
