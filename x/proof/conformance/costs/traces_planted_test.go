@@ -141,6 +141,27 @@ var plants = []plant{
 		always("spec.backoffLimit", 90)},
 	{"failed before the deadline", "jobs", "J23", ends("FailureTarget", "DeadlineExceeded"),
 		always("spec.activeDeadlineSeconds", 9000)},
+	{"failed without a deadline", "jobs", "J23", ends("FailureTarget", "DeadlineExceeded"), always("spec.activeDeadlineSeconds", nil)},
+	{"the successPolicy is not met", "jobs", "J25", ends("SuccessCriteriaMet", "SuccessPolicy"), always("spec.successPolicy.rules", []any{
+		map[string]any{"succeededCount": 6},
+	})},
+	{"a pod of an index out of range", "jobs", "J33", "first spec.completionMode=Indexed", always("spec.completions", 1)},
+	{"a pod beyond completions", "jobs", "JI10", "first spec.completionMode=NonIndexed spec.completions", always("spec.completions", 1)},
+	{"a pod beyond parallelism", "jobs", "JI10", "first spec.completions", always("spec.parallelism", 1)},
+	{"a pod beyond backoffLimit", "jobs", "JI21", "status.failed status.active !spec.backoffLimitPerIndex" + goesOn, always("spec.backoffLimit", 0)},
+	{"a pod of a work queue after a success", "jobs", "J29", "status.succeeded status.active spec.completionMode=NonIndexed" + goesOn,
+		always("spec.completions", nil)},
+	{"a pod while the job is suspended", "jobs", "JI18", "first !spec.suspend=true spec.completions", func(v []*version, _ int) {
+		setAll("spec.suspend", true)(v, 0)
+		setAll("status.conditions", []any{map[string]any{"type": "Suspended", "status": "True"}})(v, 1)
+	}},
+	{"Suspended without a suspension", "jobs", "J39", "status.active !status.conditions !spec.suspend=true" + exists,
+		set("status.conditions", []any{map[string]any{"type": "Suspended", "status": "True"}})},
+	{"terminating is negative", "jobs", "JI20", "status.active" + goesOn + exists, set("status.terminating", -1)},
+	{"completionTime moves", "jobs", "JI16", "was.status.completionTime" + exists, set("status.completionTime", "2031-01-01T00:00:00Z")},
+	{"a run while the CronJob is suspended", "cronjobs", "CI10", "first", always("spec.suspend", true)},
+	{"a run of another schedule", "cronjobs", "CI2", "first metadata.name=cron-0-0", always("spec.schedule", "13 4 * * *")},
+	{"a run beside one that Forbid protects", "cronjobs", "CI8", "first metadata.name=cron-0-1", always("spec.concurrencyPolicy", "Forbid")},
 	{"a success is counted as failed", "jobs", "JI1", uncounted + ".succeeded !was." + uncounted + ".succeeded" +
 		" !status.conditions", func(v []*version, i int) {
 		l := v[i].Object.list(uncounted + ".succeeded")
