@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestAnswers: the answers and texts of drawn schedules change only on purpose. The zones follow
-// rules, so the result does not depend on the zone database.
+// TestAnswers compares the answers and texts of drawn schedules with recorded hashes. The zones
+// follow rules, so the result does not depend on the zone database.
 func TestAnswers(t *testing.T) {
 	zones := []testZone{{"UTC", time.UTC, schedule.WithLocation(time.UTC)}}
 	for _, rule := range []string{"XXX-1YYY,M3.5.0,M10.5.0/3", "XXX3YYY,M10.3.0/0,M2.3.0/0", "XXX-10:30YYY-11,M10.1.0,M4.1.0", "XXX-5:45"} {

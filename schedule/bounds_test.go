@@ -132,7 +132,7 @@ func TestRunAfterAnchor(t *testing.T) {
 		name, spec, anchor string
 		opts               []schedule.Option
 		want               []string // the first three runs after the anchor
-		count              int      // of the day after it
+		count              int      // the number of runs in the day after the anchor
 	}{
 		{"between two runs", "0 * * * *", "2026-01-01T10:20:30Z", nil, []string{"2026-01-01T10:20:31Z", "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"}, 25},
 		{"at a run", "0 * * * *", "2026-01-01T09:59:59Z", nil, []string{"2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"}, 24},

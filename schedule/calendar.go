@@ -35,10 +35,10 @@ func civilAt(unix, offset int64) civil { return civil(unix + offset + unixCivil)
 // unixAt returns the instant at which a clock with that offset shows c.
 func unixAt(c civil, offset int64) int64 { return int64(c) - offset - unixCivil }
 
-// yearOf takes a day number (days since 1 March of year 0, not negative) and
-// returns its year, if years begin in March, and the day of that year, counted from
-// 0. The divisions are replaced by multiplications as in Neri and Schneider,
-// "Euclidean affine functions and their application to calendar algorithms" (2022).
+// yearOf takes a day number (days since 1 March of year 0, not negative). It returns the year that
+// contains the day, and the number of the day in that year, counted from 0. Years begin in March
+// here. The divisions are replaced by multiplications as in Neri and Schneider, "Euclidean affine
+// functions and their application to calendar algorithms" (2022).
 func yearOf(day int64) (year, rest uint32) {
 	quarters := 4*uint32(day) + 3
 	century := quarters / daysPerCycle

@@ -6,11 +6,11 @@ import (
 )
 
 // combined is a set of wall-clock times: the times of several patterns, without the times of
-// others. The times of a day depend only on the kind of its year and its number in the year, so
-// tables over these two answer for all years. The cost of a lookup or a count does not depend on
+// others. The times of a day depend only on the kind of the year and on the number of the day in
+// it, so tables by these two hold for all years. The cost of a lookup or a count does not depend on
 // the number of patterns. Immutable.
 type combined struct {
-	also, except []pattern // in addition to the pattern that contains c
+	also, except []pattern // combined with the main pattern, whose field combined points here
 
 	times []dayTimes             // the distinct sets of times in a day; the first is empty
 	on    [yearKinds][367]uint16 // by day of the year from 1 on: an index into times

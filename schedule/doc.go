@@ -31,11 +31,11 @@
 // options change both. The zone belongs to the schedule, and the location of an argument never
 // matters (S5); without an option the zone is UTC. Several schedules can be combined into one, with
 // exceptions (Also, Except). WithSeconds allows a field of seconds; jobs then need names with
-// seconds (cronjob.NameSeconds). WithSpecialDays allows the last day of the month, the nearest working
-// day and the nth weekday (S6). NotBefore and NotAfter bound the runs.
+// seconds (cronjob.NameSeconds). WithSpecialDays allows the last day of the month, the working day
+// nearest to a date, and the nth weekday of the month (S6). NotBefore and NotAfter bound the runs.
 //
-// A status write can fail after a job was created, and a cache can show an older
-// status. Package cronjob handles both: it plans whole rounds, with policies and history.
+// A status write can fail after a job was created, and a cache can show an older status. Package
+// cronjob handles both problems: it plans whole rounds, with policies and history.
 //
 // All runs are after the zero Time and not after the year 9999 in UTC. Arguments may be any time. A
 // method that finds no run returns the zero Time, false or 0.

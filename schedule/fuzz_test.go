@@ -55,8 +55,9 @@ func FuzzFieldErrors(f *testing.F) {
 	})
 }
 
-// FuzzSpecialDays: the option accepts all that parses without it, with the same meaning. What else it
-// accepts can be stored, described and linted, and its runs of four years can be counted.
+// FuzzSpecialDays: a schedule that parses without the option parses with it and has the same
+// meaning. Any other schedule that the option accepts can be stored, described and linted, and its
+// runs of four years can be counted.
 func FuzzSpecialDays(f *testing.F) {
 	for _, days := range []string{"L *", "L-3,15W *", "LW 5#2", "* friL,mon", "L-30W,L-31 5#6", "1,,L ,", "WL 5L#L", "l-3 FRI#+2"} {
 		f.Add(days)

@@ -114,7 +114,7 @@ func (s Schedule) lintEachMinute() (message, once string) {
 }
 
 // lintUnevenStep reports uneven steps that reach the end of their field. A range that ends before
-// is not reported.
+// the end of its field is not reported.
 func (s Schedule) lintUnevenStep() string {
 	if s.isInterval() {
 		return ""
@@ -156,9 +156,9 @@ func (p *pattern) goesOn(field int) bool {
 	return true
 }
 
-// lintMissingDay reports days, and ranges of days, that begin after the end of a month.
+// lintMissingDay reports days that some months do not have, and ranges that begin with such a day.
 func (s Schedule) lintMissingDay() string {
-	if s.isInterval() || s.plan.table.combined != nil { // a combined one may fill the gap
+	if s.isInterval() || s.plan.table.combined != nil { // another schedule may add a run
 		return ""
 	}
 

@@ -49,7 +49,7 @@ const horizon = 6 * 366 * secondsPerDay
 
 // referenceNext implements Next under Kubernetes, but always ends. The reference's search never
 // ends if it steps onto a date that does not exist. Only the search itself could show whether it
-// does. So if there is such a date within its horizon, Next gives the exact answer.
+// steps onto one. So if there is such a date within the horizon, Next gives the exact answer.
 //
 // Quirk: impossible dates (S3) can have runs. Around a month that begins without a
 // midnight the reference does not notice that the month has changed, so it can find

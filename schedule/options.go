@@ -56,19 +56,19 @@ func WithSeconds() Option {
 	return func(s *settings) { s.seconds = true }
 }
 
-// WithSpecialDays accepts days of the month that depend on its length or its weekdays (S6). They can be
-// mixed with plain values in a list, but not in a range or with a step:
+// WithSpecialDays accepts days that depend on the length or on the weekdays of the month (S6). They
+// can be mixed with plain values in a list, but a range or a step cannot contain them:
 //
 //	L     in day-of-month: the last day of the month; L-3 is three days before it
 //	15W   in day-of-month: the working day, Monday to Friday, nearest to the 15th in the same month
-//	LW    in day-of-month: the same for the last day, or for L-3 with L-3W
+//	LW    in day-of-month: the working day nearest to the last day; L-3W is the one nearest to L-3
 //	fri#2 in day-of-week, or 5#2: the second Friday of the month, up to the fifth
 //	friL  in day-of-week, or 5L: the last Friday of the month
 //
-// A month without such a day, as a month of 30 days for 31W, has no run for it, which Lint reports.
-// Such fields are restricted ones (S2). The option applies to Also and Except as well. Everything else
-// has the same meaning as without it. The reference has no such days, so option Kubernetes has no
-// effect on a schedule with them.
+// If a month lacks the day, as a month of 30 days does for 31W, there is no run for it in that
+// month; Lint reports this. A field with special days counts as restricted (S2). The option applies
+// to Also and Except as well. Everything else has the same meaning as without the option. The
+// reference has no special days, so option Kubernetes has no effect on a schedule with them.
 func WithSpecialDays() Option {
 	return func(s *settings) { s.specialDays = true }
 }
@@ -85,9 +85,9 @@ func NotAfter(t time.Time) Option {
 	return func(s *settings) { s.notAfter = t }
 }
 
-// WithAnchor sets an instant from which "@every" counts, forwards and backwards, to the second. The
-// default is 1970-01-01T00:00:00Z, so that all programs agree on the runs, no matter when they
-// started.
+// WithAnchor sets the instant, truncated to seconds, from which "@every" counts forwards and
+// backwards. The default is 1970-01-01T00:00:00Z, so that all programs agree on the runs, no matter
+// when they started.
 func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
 }

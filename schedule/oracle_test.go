@@ -294,7 +294,7 @@ func randomSpec(r *rand.Rand) string {
 	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
 }
 
-// randomSpecial returns special days, at times with other days.
+// randomSpecial returns the fields of the days and the month, with special days.
 func randomSpecial(r *rand.Rand) string {
 	day := pick(r, "L", "LW", fmt.Sprintf("L-%d", 1+r.Intn(30)), fmt.Sprintf("%dW", 1+r.Intn(31)), fmt.Sprintf("L-%dW", 1+r.Intn(30)))
 	weekday := pick(r, fmt.Sprintf("%d#%d", r.Intn(7), 1+r.Intn(5)), fmt.Sprintf("%dL", r.Intn(7)), "Fri#2", "monL")

@@ -212,9 +212,9 @@ func (p *pattern) dayFrom(day int64) int64 {
 	return p.dateFrom(day)
 }
 
-// dateFrom implements dayFrom if not only the weekday decides, and without special days. It looks at
+// dateFrom implements dayFrom for a pattern that is not weekly and has no special days. It looks at
 // the month of the day and at the next month of the months field, and only at days up to the 28th,
-// which exist in each year. Otherwise it calls searchFrom.
+// which every month has. If it finds no day there, it calls searchFrom.
 func (p *pattern) dateFrom(day int64) int64 {
 	year, rest := yearOf(day)
 	month, dom := monthOf(rest)

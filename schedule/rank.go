@@ -5,8 +5,8 @@ import "math/bits"
 // Runs are counted without visiting them. The number of matching times before a
 // time is a sum over whole cycles, whole years by their kind, whole months and
 // whole days, each looked up, and the rest of one day. The difference of two such
-// ranks is the count of a span, in the same few nanoseconds for a day or a thousand
-// years.
+// ranks is the count of a span. It takes the same few nanoseconds for a day as for a
+// thousand years.
 
 // before returns the number of matching times earlier than c, counted from a fixed time before the
 // year 1.

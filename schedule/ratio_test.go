@@ -58,8 +58,8 @@ func BenchmarkRatio(b *testing.B) {
 	}
 }
 
-// BenchmarkBareNext measures how many times faster than robfig/cron a function is that only adds a
-// second, on the schedules that robfig/cron answers fastest. No Next can be faster than that.
+// BenchmarkBareNext compares robfig/cron with a function that only adds a second, on the schedules
+// that robfig/cron answers fastest. No Next can be faster than this function.
 func BenchmarkBareNext(b *testing.B) {
 	bare := func(t time.Time) time.Time { return time.Unix(t.Unix()+1, 0).In(time.UTC) }
 	for _, spec := range []string{"* * * * * *", "*/2 * * * * *"} {
@@ -76,8 +76,8 @@ func BenchmarkBareNext(b *testing.B) {
 	}
 }
 
-// timeNext returns the times of a call of both in nanoseconds: the lowest of several rounds in
-// turns.
+// timeNext returns how long a call of each function takes, in nanoseconds: the shortest of several
+// rounds, in which the functions run in turns.
 func timeNext(ours, theirs func(time.Time) time.Time) (x, y float64) {
 	from := starts()
 	x, y = math.Inf(1), math.Inf(1)

@@ -15,8 +15,8 @@ type reference struct {
 	cron.Schedule
 }
 
-// parseFields parses a schedule without a zone: the special days here, the rest with the reference's
-// parser.
+// parseFields parses a schedule without a zone. It takes out the special days, and the reference
+// parses the rest.
 func (set *settings) parseFields(spec, text string, seconds bool) (cron.Schedule, specialDays, error) {
 	var days specialDays
 	if set.specialDays {

@@ -112,8 +112,8 @@ func (t *timetable) between(from, to civil) int64 { return t.before(to) - t.befo
 // matches reports whether exactly c is a matching time.
 func (t *timetable) matches(c civil) bool { return t.from(c) == c }
 
-// hasMinute reports whether a minute, counted as civil counts seconds, matches the pattern,
-// which is not combined.
+// hasMinute reports whether a minute matches the pattern, which is not combined. Minutes are
+// counted from the origin of civil.
 func (t *timetable) hasMinute(minute uint64) bool {
 	if t.eachMinute {
 		return true

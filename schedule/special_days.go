@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// specialDays are the days of WithSpecialDays. They depend on the number of days of the month, or on
-// the weekday of its first day.
+// specialDays are the days of WithSpecialDays. They depend on the number of days of the month, or
+// on the weekday of its first day.
 type specialDays struct {
 	fromEnd    uint32   // bit n: n days before the last, as in L or L-3
-	near       uint32   // bit n: the working day next to the nth, as in 15W
-	nearToEnd  uint32   // bit n: the working day next to n days before the last, as in LW
-	ofWeekdays [6]uint8 // at n the weekdays of which the nth counts, as in 5#2; at 0 the last, as in 5L
+	near       uint32   // bit n: the working day nearest to the nth, as in 15W
+	nearToEnd  uint32   // bit n: the working day nearest to n days before the last, as in LW
+	ofWeekdays [6]uint8 // [n]: the weekdays whose nth day matches, as in 5#2; [0]: the last, as in 5L
 }
 
 func (d *specialDays) any() bool { return *d != specialDays{} }
@@ -23,7 +23,7 @@ func (d *specialDays) any() bool { return *d != specialDays{} }
 func (d *specialDays) take(spec, text string, seconds bool) (plain string, err error) {
 	fields := strings.Fields(text)
 	if len(fields) != 5 && !(len(fields) == 6 && seconds) {
-		return text, nil // which does not parse, or is a descriptor
+		return text, nil // a descriptor, or a text that does not parse
 	}
 
 	for _, index := range []int{dayField, weekdayField} {
@@ -43,7 +43,7 @@ func (d *specialDays) take(spec, text string, seconds bool) (plain string, err e
 	return strings.Join(fields, " "), nil
 }
 
-// add adds one part of a list. It returns false for a part that is no special day.
+// add adds one part of a list. It returns false for a part that is not a special day.
 func (d *specialDays) add(index int, part string) (special bool, err error) {
 	switch {
 	case index == dayField && strings.ContainsAny(part, "LW"):
@@ -119,7 +119,7 @@ func (d *specialDays) daysOfMonth(firstWeekday, length int) (byDate, byWeekday u
 	return byDate, byWeekday
 }
 
-// workingDay returns the day from Monday to Friday that is next to a day and in the same month.
+// workingDay returns the day from Monday to Friday that is nearest to a day and in the same month.
 func workingDay(day, weekday, length int) int {
 	switch {
 	case weekday == int(time.Saturday) && day == 1:
@@ -134,7 +134,7 @@ func workingDay(day, weekday, length int) int {
 	return day
 }
 
-// farthest returns the day that a month must have for all of the dates; 0 if all months have them.
+// farthest returns how many days a month must have to contain all of the dates; 0 without dates.
 func (d *specialDays) farthest() int {
 	return max(0, bits.Len32(d.near|(d.fromEnd|d.nearToEnd)<<1)-1)
 }

@@ -83,7 +83,7 @@ func TestS6_BruteForce(t *testing.T) {
 	t.Logf("%d runs", runs)
 }
 
-// TestS6_CountCountsBetween is TestB1_CountCountsBetween for special days, in the years of two cycles.
+// TestS6_CountCountsBetween: the count of the years of two cycles is the number of runs visited.
 func TestS6_CountCountsBetween(t *testing.T) {
 	begin, end := instant(t, "1990-01-01T00:00Z"), instant(t, "2790-01-01T00:00Z")
 	for _, spec := range []string{"0 0 L * *", "0 0 31W * *", "0 0 * * 5#5", "0 0 L-28 2 *", "0 0 LW 2 0#5", "0 0 * 2 1#5"} {
@@ -132,8 +132,8 @@ func TestS6_ErrorsSayWhatToWrite(t *testing.T) {
 	}
 }
 
-// TestS6_FieldsStayWhatTheyAre: the option changes nothing for other schedules, and without it special
-// days are refused.
+// TestS6_FieldsStayWhatTheyAre: the option does not change schedules without special days. Special
+// days are refused without the option.
 func TestS6_FieldsStayWhatTheyAre(t *testing.T) {
 	r := rand.New(rand.NewSource(17))
 	for range 1000 {

@@ -41,8 +41,8 @@ const (
 const maxOffset = 26 * 60 * 60
 
 // MarshalJSON writes the arguments of Parse, and null for the zero Schedule. The zone is written as
-// its name, with its offset if that never changes. A zone whose offset changes and which has no name
-// of its own, such as the machine's "Local", is an error.
+// its name, with its offset if that never changes. MarshalJSON returns an error for a zone that has
+// no name of its own and whose offset changes, such as the machine's "Local".
 func (s Schedule) MarshalJSON() ([]byte, error) {
 	p := s.plan
 	if p == nil {
