@@ -49,9 +49,13 @@ type pattern struct {
 
 // compile sets the derived fields.
 func (p *pattern) compile() {
-	for length := range p.days {
-		for first := range p.days[length] {
-			p.days[length][first] = p.daysOfMonth(first, 28+length)
+	for first := range p.days[3] {
+		days := p.daysOfMonth(first, 31)
+		for length := range p.days {
+			if p.special.any() {
+				days = p.daysOfMonth(first, 28+length)
+			}
+			p.days[length][first] = days & (1<<(29+length) - 1)
 		}
 	}
 

@@ -70,7 +70,7 @@ func (d *specialDays) addDate(part string) error {
 		d.nearToEnd |= 1 << n
 	case isBefore:
 		d.fromEnd |= 1 << n
-	case isDate && near:
+	case isDate: // with W, or it would be no special day
 		d.near |= 1 << n
 	default:
 		return fmt.Errorf("%q: want L, L-1 to L-30, or 1W to 31W, or W after one of the former, as in LW", part)
@@ -98,10 +98,6 @@ func (d *specialDays) addWeekday(part string) error {
 
 // daysOfMonth returns the days of each field in a month.
 func (d *specialDays) daysOfMonth(firstWeekday, length int) (byDate, byWeekday uint32) {
-	if !d.any() {
-		return 0, 0
-	}
-
 	for day := 1; day <= length; day++ {
 		weekday := (firstWeekday + day - 1) % 7
 		if d.fromEnd>>(length-day)&1 == 1 {
@@ -134,9 +130,9 @@ func workingDay(day, weekday, length int) int {
 	return day
 }
 
-// farthest returns how many days a month must have to contain all of the dates; 0 without dates.
+// farthest returns how many days a month must have to contain all of the dates.
 func (d *specialDays) farthest() int {
-	return max(0, bits.Len32(d.near|(d.fromEnd|d.nearToEnd)<<1)-1)
+	return bits.Len32(d.near|(d.fromEnd|d.nearToEnd)<<1) - 1
 }
 
 // dates describes the days of the field day-of-month, and weekdays those of day-of-week.

@@ -104,7 +104,7 @@ func TestS6_CountCountsBetween(t *testing.T) {
 func TestS6_ErrorsSayWhatToWrite(t *testing.T) {
 	date, weekday := ": want L, L-1 to L-30, ", ": want the 1st to the 5th of a weekday, "
 	for _, c := range []struct{ days, want string }{
-		{"L-0 * *", `day-of-month "L-0": "L-0"` + date}, {"L-31 * *", `day-of-month "L-31": "L-31"` + date},
+		{"L-0 * *", `day-of-month "L-0": "L-0"` + date}, {"L-31 * *", `day-of-month "L-31": "L-31"` + date}, {"L-31W * *", `day-of-month "L-31W": "L-31W"` + date},
 		{"0W * *", `day-of-month "0W": "0W"` + date}, {"32W * *", `day-of-month "32W": "32W"` + date},
 		{"L- * *", `day-of-month "L-": "L-"` + date}, {"W * *", `day-of-month "W": "W"` + date}, {"WL * *", `day-of-month "WL": "WL"` + date},
 		{"1,L/2 * *", `day-of-month "1,L/2": "L/2"` + date}, {"1-15W * *", `day-of-month "1-15W": "1-15W"` + date}, {"15L * *", `day-of-month "15L": "15L"` + date},
@@ -116,7 +116,7 @@ func TestS6_ErrorsSayWhatToWrite(t *testing.T) {
 		{"* * 1-5L", `day-of-week "1-5L": "1-5L": must be from 0 to 6`}, {"* * fridayL", `day-of-week "fridayL": "fridayL": names have three letters; write fri`},
 		{"* * 5#2/2", `day-of-week "5#2/2": "5#2/2"` + weekday},
 		{"5#2 * *", `day-of-month "5#2": must be a number`}, {"* L *", `month "L": must be from 1 to 12`}, {"* * 5W", `day-of-week "5W": must be from 0 to 6`},
-		{"L * * *", `fields "0 12 L * * *": want 5 fields`},
+		{"L * * *", `fields "0 12 L * * *": want 5 fields`}, {"1 L * *", `fields "0 12 1 L * *": want 5 fields`},
 	} {
 		var problem *schedule.ParseError
 		_, err := schedule.Parse("0 12 "+c.days, schedule.WithSpecialDays())
