@@ -32,7 +32,7 @@ type auditEvent struct {
 	ResponseObject json.RawMessage `json:"responseObject"`
 }
 
-// resources has the kinds that are checked, by their group and resource.
+// resources maps a group and a resource to the kind, for the kinds that are checked.
 var resources = map[string]string{"batch/jobs": "Job", "/pods": "Pod", "batch/cronjobs": "CronJob"}
 
 // audited reads an event of an audit log. Only requests that have changed an object count.
@@ -81,7 +81,8 @@ func versionOf(texts ...string) uint64 {
 	return 0
 }
 
-// auditDeletion reads a deletion. The response is the object, if it still exists, a Status that names it, or a list.
+// auditDeletion reads a deletion. The response is the object, which still exists if something holds
+// it; or a Status that names the object; or a list of objects.
 func (s *source) auditDeletion(e *event, kind string, a *auditEvent) {
 	var answer struct {
 		object.Head

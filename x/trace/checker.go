@@ -25,16 +25,17 @@ type checker struct {
 	jobs     map[job.UID]*jobState
 	pods     map[job.UID]*podState
 	cronJobs map[job.UID]*cronState
-	// epoch counts how often the watch of a kind has restarted. Objects that were not seen since
-	// then are uncertain. owner is the log that has shown the kind first.
+	// epoch counts how often the watch of a kind has restarted. Objects that were not seen since the
+	// last restart are uncertain. owner is the log that has shown the kind first.
 	epoch [kinds]int
 	owner [kinds]*source
-	// held are findings about pods that would be false if a watch had just restarted. The next
+	// held are findings about pods. They would be false if a watch had just restarted. The next
 	// change of a pod confirms them, since a restarted watch begins with additions.
 	held []Finding
 	// goneJobs are the last jobs that are gone.
 	goneJobs []goneJob
-	// clock is the time of the newest creation: no later event happened before it.
+	// clock is the time of the newest creation. Events after this creation happened at this time or
+	// later.
 	clock time.Time
 	// edited are the CronJobs whose editedBy is not known yet.
 	edited []*cronState
@@ -59,11 +60,11 @@ type seen struct {
 	epoch           int
 	// isSure is true if the log surely has the next version as well.
 	isSure bool
-	// known is false for an owner that only its dependents name.
+	// known is false for an owner that the log has not shown: only its dependents name it.
 	known bool
 }
 
-// step is the relation of an event to what was seen of its object before.
+// step is the relation of an event to the last version of the object that the log has shown before.
 type step uint8
 
 const (
@@ -114,7 +115,7 @@ func (c *checker) began(e *event) {
 	c.Restarts++
 }
 
-// ended notes the end of a log: it does not show later changes.
+// ended notes the end of a log. The log does not show later changes of its objects.
 func (c *checker) ended(s *source) {
 	for k := range kinds {
 		if s.has[k] {
@@ -133,7 +134,7 @@ func (c *checker) restartAll(s *source) {
 	c.Restarts++
 }
 
-// restart forgets which objects of a kind still exist.
+// restart makes all objects of a kind uncertain: they may no longer exist.
 func (c *checker) restart(k kind) {
 	c.epoch[k]++
 	if k == kindPod {
@@ -155,7 +156,7 @@ func (c *checker) found(f Finding) {
 	c.report(f)
 }
 
-// advance compares an event with what was seen of its object before, and notes the event.
+// advance compares an event with the last version of its object, and notes the event.
 func (c *checker) advance(s *seen, e *event) step {
 	was, wasEpoch, known := s.version, s.epoch, s.known
 	if known && e.change != isDeleted {
@@ -235,7 +236,8 @@ func finding(e *event, rule, unless, format string, args ...any) Finding {
 	return f
 }
 
-// tick notes the creation of an object. Older versions of other objects were written before it.
+// tick notes the creation of an object. Lower versions of other objects were written before this
+// creation.
 func (c *checker) tick(e *event) {
 	created := e.meta.CreationTimestamp
 	if created.After(c.clock) {

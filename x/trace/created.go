@@ -58,7 +58,7 @@ func (c *checker) holding(e *event) hold {
 	}
 }
 
-// checkDeleted checks that a job which is being deleted gets no pods, once the controller must know of it.
+// checkDeleted checks that no pod is created for a job whose deletion the controller must know.
 func (c *checker) checkDeleted(s *jobState, e *event) {
 	since := e.meta.CreationTimestamp.Sub(s.job.DeletionTimestamp)
 	if since > lag+skew {
@@ -66,7 +66,7 @@ func (c *checker) checkDeleted(s *jobState, e *event) {
 	}
 }
 
-// checkOwner checks that a job which is gone gets no pods, once the controller must know of it.
+// checkOwner checks that no pod is created for a job that the controller must know to be gone.
 func (c *checker) checkOwner(e *event) {
 	for i := range c.goneJobs {
 		g := &c.goneJobs[i]
@@ -96,7 +96,7 @@ func (c *checker) checkQuiet(s *jobState, found hold) (ok bool) {
 	return false
 }
 
-// checkNumbers checks that a new pod is not one too many.
+// checkNumbers checks that a new pod does not exceed the limits of its job.
 func (c *checker) checkNumbers(s *jobState, found hold) {
 	t, l := &s.tally, &s.limits
 	t.reset(c.epoch[kindPod])
@@ -156,11 +156,12 @@ func (c *checker) checkIndex(s *jobState, p *podState, found hold) {
 	}
 }
 
-// streak has the failures of a job since its last success that its statuses have recorded. There may be more.
+// streak counts the failures since the last success of a job. It counts only failures that a status
+// has recorded; there may be more.
 type streak struct {
 	failures int
 	last     time.Time
-	// success and since are the finish time and the version of the last success.
+	// success is the finish time of the last success, and since is the version that showed it.
 	success time.Time
 	since   uint64
 }
@@ -171,7 +172,7 @@ func (k *streak) succeeded(p *podState) {
 		k.success = p.finished
 	}
 	if p.finished.IsZero() || p.ended == 0 {
-		k.success = time.Unix(1<<40, 0) // unknown, so no failure counts as later
+		k.success = time.Unix(1<<40, 0) // unknown: no failure may count as later than the success
 	}
 }
 
@@ -218,7 +219,7 @@ func (c *checker) checkBackoff(s *jobState, p *podState, e *event, found hold) {
 func (c *checker) checkIndexBackoff(s *jobState, p *podState, last failure, created time.Time, found hold) {
 	failed := c.pods[last.uid]
 	if failed == nil || !c.isCertainPod(failed) || !failed.tracked {
-		return // the controller may not have known the failure
+		return // the controller may not know the failure
 	}
 
 	if p.before < last.before+1 {
@@ -234,7 +235,7 @@ func (c *checker) checkIndexBackoff(s *jobState, p *podState, last failure, crea
 	}
 }
 
-// ignoresFailures reports whether some failures of the job may not lengthen the backoff.
+// ignoresFailures reports whether the job may have failures that do not lengthen the backoff.
 func ignoresFailures(s *job.Spec) bool {
 	for _, r := range value.Of(s.PodFailurePolicy).Rules {
 		if r.Action == job.IgnoreFailure {

@@ -16,13 +16,13 @@ import (
 type cronState struct {
 	seen
 	cronJob cronjob.CronJob
-	// specs are the specs that the controller may know, the latest first. isOlder means that it may
-	// also know specs that are older than the log.
+	// specs are the specs that the controller may know, the latest first. isOlder means that the
+	// controller may also know specs that are older than the log.
 	specs   []cronjob.Spec
 	isOlder bool
-	// editedBy is a time by which the last edit had happened, zero if none is known.
+	// editedBy is a time after the last edit, zero if no such time is known.
 	editedBy time.Time
-	// children are the jobs of the CronJob that exist, row is what is known of those before.
+	// children are the jobs of the CronJob that exist. row is what is known of all its jobs.
 	children map[job.UID]*jobState
 	row      row
 }
@@ -127,7 +127,7 @@ const (
 	requestAnnotation = "cronjob.kubernetes.io/instantiate"
 )
 
-// firstChild notes a job of a CronJob. It checks the job if it is new and started by the schedule.
+// firstChild notes a job of a CronJob, and checks a new job that the schedule has started.
 func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool) {
 	s.cronJob = ownerOf(e, kindCronJob)
 	defer func() { cron.children[s.uid] = s }()
@@ -222,10 +222,10 @@ func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time, r release.
 }
 
 // matches reports whether the schedule has this run, by the calendar or by the rules of Kubernetes.
-// A spec without a zone has the controller's zone, which the run shows.
+// If the spec has no zone, the controller's zone applies, and the time of the run has this zone.
 func matches(cron *cronState, spec *cronjob.Spec, run time.Time, r release.Release) bool {
 	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
-		return true // its runs count from the last run
+		return true // each run depends on the run before it
 	}
 
 	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}
@@ -242,7 +242,7 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time, r release.Relea
 }
 
 // checkBeside checks that a run does not start beside jobs that the policy excludes. A job counts
-// if the last status names it: then the controller knows of it.
+// only if the last status of the CronJob names it: then the controller knows the job.
 func (c *checker) checkBeside(cron *cronState, e *event, run time.Time) {
 	specs := cron.inForce(run)
 	policy := value.At(specs, 0).ConcurrencyPolicy

@@ -15,26 +15,28 @@
 //
 // The numbers are defined in docs/invariants.md and docs/rules.md.
 //
-//   - Each step of a job's status, by [jobstatus.CheckTransition] and [jobstatus.CheckServed]:
-//     counters that fall (JI4), pods that are counted without being listed, or twice (JI1,
-//     JI2), conditions that are withdrawn, or come without the one that announces them
-//     (JI14, JI15), times (JI17), index lists (JI6), anything that changes after the end (JI16).
-//   - The end that a status announces, by asking the planner: it must decide the same from the successes,
-//     failures and indexes which that status counts, and the time (J22 to J26). Ends that a pod decides
-//     (podFailurePolicy), and restarts of containers (OnFailure), are not judged.
-//   - The pods that a status lists: listed as succeeded without having succeeded, as failed while
-//     they run, counted while they have the finalizer, never recorded (JI1, JI3), unknown (JI22).
-//     The planner must list the pod the same way in some version that the controller can have seen, and must
-//     not end the job for it by the podFailurePolicy, unless the status ends it (J7, J9, J10, J21).
-//     More pods are active than there are (J11).
+//   - Each step of a job's status, by [jobstatus.CheckTransition] and [jobstatus.CheckServed].
+//     Errors are counters that fall (JI4), pods that are counted without being listed, or twice
+//     (JI1, JI2), conditions that are withdrawn, or come without the condition that announces them
+//     (JI14, JI15), wrong times (JI17) or index lists (JI6), and changes after the end (JI16).
+//   - The end that a status announces. The planner must decide the same end from the time and from
+//     the successes, failures and indexes that this status counts (J22 to J26). Ends that a pod
+//     decides (podFailurePolicy), and restarts of containers (OnFailure), are not judged.
+//   - The pods that a status lists. Errors are pods that are listed as succeeded without having
+//     succeeded, as failed while they run, counted while they have the finalizer, never recorded
+//     (JI1, JI3), or unknown (JI22). In some version of the pod that the controller can have seen,
+//     the planner must list the pod in the same way (J7, J9, J10). If the failure of the pod ends
+//     the job by the podFailurePolicy, the status must announce an end (J21).
+//   - The number of active pods, which must not exceed the pods that no status has listed (J11).
 //   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they
-//     have to wait for (JI11), for an index that is taken (JI13), done (JI7) or out of range,
-//     while the job is suspended (JI18), after the end was announced (J27, J20) or reached
-//     (JI16), beyond the backoffLimit, or before a backoff is over (JI21), in place of a pod that ends the
-//     job by the podFailurePolicy (J21), or after the deletion of the job (J30).
-//   - Jobs that a CronJob starts: a run twice (CI1), outside of the schedule, early, or under
-//     another name (CI2), too late (CI7), beside a job that Forbid or Replace excludes (CI8),
-//     while it is suspended (CI10); and its history, of which the oldest go first (CI11),
+//     have to wait for (JI11), for an index that has an active pod (JI13), is done (JI7) or out of
+//     range, while the job is suspended (JI18), after the end was announced (J27, J20) or reached
+//     (JI16), beyond the backoffLimit, or before a backoff is over (JI21), in place of a pod that
+//     ends the job by the podFailurePolicy (J21), or after the deletion of the job (J30).
+//   - Jobs that a CronJob starts for a run that has a job already (CI1), outside of the schedule,
+//     early, or under another name (CI2), too late (CI7), beside a job that Forbid or Replace
+//     excludes (CI8), or while the CronJob is suspended (CI10).
+//   - The history of a CronJob, whose oldest jobs are deleted first (CI11), and its status:
 //     lastScheduleTime (CI4), lastSuccessfulTime (CI12) and active jobs (CI5).
 //
 // # What a log cannot show
@@ -46,27 +48,28 @@
 //
 // A watch that restarts shows objects again: versions may be missing before that, and nothing is
 // concluded from objects that are not shown again. The same holds when a log ends before the
-// others, or when another log continues it; so a file for each watch is best. Without event types
-// (--output-watch-events), and in an audit log where a write does not name the version that it
-// replaces, versions may be missing anywhere: then only what must hold between any two versions is
-// checked. In an audit log, pods count as active only once writes of their statuses are logged.
+// others, or when another log continues it; so a file for each watch is best. Versions may be
+// missing anywhere if a log has no event types (--output-watch-events), or if a write in an audit
+// log does not name the version that it replaces: then only what must hold between any two versions
+// is checked. In an audit log, pods count as active only once writes of their statuses are logged.
 // [Summary] counts what was not judged.
 //
-// That a pod or a job does not exist is concluded only if the log shows the creation of its owner, and
-// surely has shown all that the owner has had since: in a watch log, without a restart.
+// Check concludes that a pod or a job does not exist only if the log shows the creation of its
+// owner, and has surely shown all pods or jobs of the owner since then. That needs a watch that has
+// not restarted.
 //
-// Some findings have an Unless: a fault that no log shows, and that makes the step possible,
+// Some findings have an Unless: a fault that makes the step possible and that no log shows,
 // such as a controller that has lost its memory by a restart.
 //
-// Not checked: that something happens at all, or in time; the order of pods that are
-// deleted; the time to live; jobs of a controller that the Options do not name, apart from
-// their statuses.
+// Check does not check that something happens at all, or in time; the order in which pods are
+// deleted; or the time to live. If the Options do not name the controller of a job, only the job's
+// statuses are checked.
 //
 // # Costs
 //
-// The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes
-// for each pod that an existing job has had and for each job of a CronJob, and a window of 512 events
-// of each log, which are sorted in it.
+// The log is read once, and the cost is linear. The memory holds the objects that exist, 16 bytes
+// for each pod that an existing job has had and for each job of a CronJob, and, for each log, 512
+// events that are being sorted.
 //
 // From v1 of the module on, this package may still change with each minor version.
 package trace

@@ -32,15 +32,15 @@ func (k kind) String() string { return kindNames[k] }
 type change uint8
 
 const (
-	// isThere: the object has this version, which may be new or not.
+	// isThere: the object has this version. The log may have shown the version before.
 	isThere change = iota
-	// isAdded: it is new, or a watch has begun.
+	// isAdded: the object is new, or a watch has begun.
 	isAdded
-	// isModified: it has a version after the last one that the log shows.
+	// isModified: the object has a version after the last one that the log shows.
 	isModified
-	// isDeleted: it is gone.
+	// isDeleted: the object is gone.
 	isDeleted
-	// isLost: it may have any version from here on, or be gone.
+	// isLost: the object may have any version from here on, or be gone.
 	isLost
 )
 
@@ -82,8 +82,8 @@ type source struct {
 	ended  bool
 	// over is set once all events were returned.
 	over bool
-	// has are the kinds that the log has shown. joined are those that another log has shown before
-	// it.
+	// has are the kinds that the log has shown. joined are the kinds that another log had shown
+	// before this one.
 	has, joined [kinds]bool
 }
 
@@ -91,7 +91,7 @@ func newSource(l *Log, s *Summary) *source {
 	return &source{name: l.Name, in: newSplitter(l.Reader), summary: s}
 }
 
-// next returns the next event as the log has it, nil at its end.
+// next returns the next event in the order of the log, nil at the end.
 func (s *source) next() (*event, error) {
 	for len(s.queue) == 0 {
 		value, line, err := s.in.next()
@@ -120,7 +120,7 @@ func (s *source) problem(line int, text string) {
 	}
 }
 
-// head shows the type of a value: an object, a list, an event of a watch, or an event of an audit log.
+// head shows the type of a value: an object, a list, or an event of a watch or of an audit log.
 type head struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -129,7 +129,7 @@ type head struct {
 	Items      []json.RawMessage `json:"items"`
 }
 
-// read reads a value that begins at this line.
+// read reads a value; line is the line at which the value begins.
 func (s *source) read(value []byte, line int) {
 	var h head
 	if err := json.Unmarshal(value, &h); err != nil && !isOther(err, h.Kind) {
@@ -274,7 +274,7 @@ func (e *event) decode(value []byte) error {
 	}
 }
 
-// put appends an event. An event without a version is sorted by the latest version before it.
+// put appends an event. An event without a version is sorted by the greatest version before it.
 func (s *source) put(e *event) {
 	e.source, e.key = s, e.version
 	if e.version == 0 {

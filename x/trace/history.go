@@ -14,13 +14,14 @@ import (
 type row struct {
 	// jobs are those that the log has shown.
 	jobs map[digest]bool
-	// isWhole is true once a status has named only jobs that the log has shown. isSpoilt is true once the
-	// log may lack some.
+	// isWhole is true once a status has named only jobs that the log has shown. isSpoilt is true once
+	// the log may lack some jobs.
 	isWhole, isSpoilt bool
 	epoch             int
 	// completed is the latest completion.
 	completed time.Time
-	// youngest is the latest start of the jobs that have gone at the time at, or settled before it.
+	// youngest is the latest start among the jobs that are gone, and at is when the last of them was
+	// deleted. If no job is deleted for the time settled, youngest begins anew.
 	youngest, at time.Time
 }
 
@@ -30,7 +31,7 @@ func (c *checker) rowed(cron *cronState, s *jobState, e *event, isNew bool) {
 	cron.row.isSpoilt = cron.row.isSpoilt || e.audited || !isNew
 }
 
-// left notes that a job is gone. If it had not ended, the log may not show that it has.
+// left notes that a job is gone. If the log has not shown the end of the job, the log may lack it.
 func (r *row) left(s *jobState, now time.Time) {
 	r.isSpoilt = r.isSpoilt || s.job.Status.Finished() == ""
 	if start := s.job.Status.StartTime; start.After(r.youngest) || r.at.Add(settled).Before(now) {
@@ -54,7 +55,8 @@ func (c *checker) noteCompletion(s *jobState) {
 	}
 }
 
-// checkRow checks what a status of a CronJob says of its jobs, if the log has shown all of them since its creation.
+// checkRow checks the active jobs and lastSuccessfulTime in a status of a CronJob, if the log has
+// shown all jobs since the creation of the CronJob.
 func (c *checker) checkRow(s *cronState, e *event, before *cronjob.CronJob, how step) {
 	r := &s.row
 	if how == isFirst {
@@ -93,11 +95,11 @@ func (c *checker) checkRow(s *cronState, e *event, before *cronjob.CronJob, how 
 	}
 }
 
-// checkTrimmed checks a job whose deletion begins: the history deletes the oldest. A job that a user or a time
-// to live deletes is judged only if the history is beyond its limit.
+// checkTrimmed checks a job whose deletion begins. While the history is longer than its limit, the
+// oldest jobs must be deleted first. A job with a time to live is not judged.
 func (c *checker) checkTrimmed(s *jobState, e *event) {
 	if s == nil || !s.job.DeletionTimestamp.IsZero() && e.change == isDeleted {
-		return // its deletion began before
+		return // the deletion began before
 	}
 	cron := c.cronJobs[s.cronJob]
 	end := s.job.Status.Condition(s.job.Status.Finished())
@@ -123,7 +125,7 @@ func (c *checker) checkTrimmed(s *jobState, e *event) {
 		return
 	}
 
-	// older are those that the controller must know to have ended before.
+	// older counts the jobs that are older and that the controller must know to have ended.
 	finished, older, oldest := 0, 0, (*jobState)(nil)
 	for _, other := range cron.children {
 		status := &other.job.Status
@@ -153,7 +155,8 @@ func (c *checker) checkTrimmed(s *jobState, e *event) {
 	}
 }
 
-// isBefore reports whether a job has started before another; of two that have started together, the name decides.
+// isBefore reports whether a job has started before another. If both have started at the same time,
+// the name decides.
 func isBefore(s, other *jobState) bool {
 	return cmp.Or(s.job.Status.StartTime.Compare(other.job.Status.StartTime), cmp.Compare(s.name, other.name)) < 0
 }

@@ -52,8 +52,8 @@ func digestOf(uid job.UID) (d digest) {
 	return d
 }
 
-// limits are the widest limits of the specs that the controller may know: those since its
-// last status write. They are unset in the first version of a job that is older than the log.
+// limits are the widest limits of the specs that the controller may know: the specs since its last
+// status write. They are unset for a job that is older than the log, until the next status write.
 type limits struct {
 	set                                   bool
 	parallelism, completions, backoff     int32
@@ -94,7 +94,7 @@ func (l limits) or(m limits) limits {
 	}
 }
 
-// jobOf returns the state of a job, which may be known by its pods only.
+// jobOf returns the state of a job. Perhaps only pods of the job have been seen so far.
 func (c *checker) jobOf(uid job.UID) *jobState {
 	s := c.jobs[uid]
 	if s == nil {
@@ -174,18 +174,18 @@ func isNewJob(j *job.Job) bool {
 	return reflect.DeepEqual(j.Status, job.Status{}) && j.DeletionTimestamp.IsZero()
 }
 
-// goneJob is a job that is gone. Its deletion happened by the given time, which is zero if none is known.
+// goneJob is a job that is gone. by is a time after the deletion; zero if no such time is known.
 type goneJob struct {
 	seen
 	by     time.Time
 	unless string
 }
 
-// maxGone is how many of the jobs that are gone are kept.
+// maxGone is how many goneJobs are kept.
 const maxGone = 64
 
-// noteGone notes that a job is gone. A watch with a selector shows a deletion, too, if the object no longer
-// matches.
+// noteGone notes that a job is gone. A watch with a selector also shows a deletion if the object no
+// longer matches.
 func (c *checker) noteGone(s *jobState, e *event) {
 	if s == nil || !s.known || !s.judged {
 		return
@@ -245,7 +245,7 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 	}
 }
 
-// announced adds the interim conditions, which servers without the two gates do not have.
+// announced adds the interim conditions, which servers do not write if both gates are off.
 func announced(s job.Status) job.Status {
 	for _, end := range [...]struct{ final, interim job.ConditionType }{
 		{job.ConditionComplete, job.ConditionSuccessCriteriaMet},
@@ -259,8 +259,8 @@ func announced(s job.Status) job.Status {
 	return s
 }
 
-// overGap returns the old status after everything that can have happened in the missing versions,
-// so that one step leads to the next status. It keeps what must hold between any two versions.
+// overGap adds to the old status what the missing versions may have changed, so that one step to
+// the next status is possible. What must hold between any two versions is still checked.
 func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	if old.Finished() != "" {
 		return old
@@ -363,7 +363,8 @@ type listing struct {
 	as  string
 }
 
-// changedLists returns the pods that were added to the lists of a status, and those that have left them.
+// changedLists returns the pods that were added to the lists of a status, and the pods that were
+// removed.
 func changedLists(old, next *job.Status) (listed []listing, left []job.UID) {
 	was, is := listings(old), listings(next)
 	before, after := make(map[job.UID]string, len(was)), make(map[job.UID]bool, len(is))
@@ -404,8 +405,8 @@ func (c *checker) podName(uid job.UID) string {
 	return string(uid)
 }
 
-// checkListing checks one pod that a status lists. A pod changes before the controller sees it, so
-// the log has shown everything that the controller has seen.
+// checkListing checks one pod that a status lists. The log has shown every version of the pod that
+// the controller can have seen, since these versions precede the status.
 func (c *checker) checkListing(s *jobState, e *event, before *job.Job, l listing) {
 	p, as := c.pods[l.uid], l.as
 	if p == nil && c.hasAll(s) && s.pods[digestOf(l.uid)]&isShown == 0 {

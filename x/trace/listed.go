@@ -10,15 +10,15 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// ending has the versions of a pod in which a controller may count it: since the pod has ended, or
-// has begun to be deleted. A cache of pods shows any of them, but nothing else.
+// ending has the versions of a pod in which a controller may count the pod: those since the pod has
+// ended or its deletion has begun. A controller that counts the pod has seen one of these versions.
 type ending struct {
 	versions []job.Pod
-	// isVague is true if there may be other versions.
+	// isVague is true if the log may lack some of these versions, or if there are too many.
 	isVague bool
 }
 
-// maxEndings is how many versions are kept. A pod that changes more often after its end is not judged.
+// maxEndings is how many versions are kept. A pod with more versions after its end is not judged.
 const maxEndings = 8
 
 // note notes a version of a pod.
@@ -30,15 +30,16 @@ func (g *ending) note(p *job.Pod) {
 		*g = ending{isVague: true}
 	default:
 		version := *p
-		version.Owner = jobpod.Owned // the log shows that it is
+		version.Owner = jobpod.Owned // the log shows that the job owns the pod
 		g.versions = append(g.versions, version)
 	}
 }
 
-// checkCounted checks with the planner that a pod counts as the status lists it, in one of the versions
-// that the controller may have seen.
+// checkCounted asks the planner how a pod counts. In one of the versions that the controller may
+// have seen, the pod must count in the way in which the status lists it.
 func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podState, as string) {
-	// The controller itself deletes the pods that run when a job fails, and they may end before that.
+	// When a job fails, the controller deletes the running pods and counts them as failed. Such a pod
+	// may end before it is deleted.
 	endsPods := isTrue(&s.job.Status, job.ConditionFailureTarget)
 	// With these options, a pod may count for reasons that its versions do not show.
 	o := &c.options.Jobs
@@ -72,7 +73,7 @@ func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podSta
 	}
 }
 
-// counts reports whether the planner lists a pod.
+// counts reports whether the planner lists a pod as succeeded or as failed.
 func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
 	var status job.Status
 	if pod.Phase >= job.PodSucceeded {
@@ -92,7 +93,7 @@ func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
 	return slices.Contains(lists.Failed, pod.UID)
 }
 
-// failsJob reports whether the planner ends the job for the failure of a pod.
+// failsJob reports whether the planner ends the job by its podFailurePolicy because of a pod.
 func (c *checker) failsJob(j *job.Job, pod job.Pod) bool {
 	if j.Spec.PodFailurePolicy == nil {
 		return false
@@ -101,17 +102,17 @@ func (c *checker) failsJob(j *job.Job, pod job.Pod) bool {
 	return ok && plan.Verdict.Reason == "PodFailurePolicy"
 }
 
-// plan plans a round of a job with another status and with one pod, whose index is in range. It is not
-// ok if the spec is not judged.
+// plan plans a round of a job with another status and one pod, whose index is made to fit. It
+// returns false if the planner refuses the job.
 func (c *checker) plan(j *job.Job, status job.Status, pod job.Pod) (plan job.Plan, ok bool) {
 	probe := *j
 	probe.Status, probe.DeletionTimestamp = status, time.Time{}
 	probe.Status.StartTime = j.CreationTimestamp
-	probe.Spec.ManagedBy = nil // whoever manages it decides the same
+	probe.Spec.ManagedBy = nil // each manager decides the same
 	probe.Spec.Suspend, probe.Spec.ActiveDeadlineSeconds = nil, nil
 	if i := pod.Index.Int32(); j.Spec.CompletionMode == job.Indexed && i >= value.Of(j.Spec.Completions) {
 		n := i + 1
-		probe.Spec.Completions = &n // it may have been greater
+		probe.Spec.Completions = &n // completions may have been greater before
 	}
 
 	plan, err := job.Reconcile(job.Snapshot{
@@ -124,8 +125,8 @@ func (c *checker) plan(j *job.Job, status job.Status, pod job.Pod) (plan job.Pla
 	return plan, err == nil
 }
 
-// planner returns the options of the planner. Older releases announce less, but decide the same, except
-// for features that are off.
+// planner returns the options of the planner, with the newest release: older releases announce
+// less, but decide the same. Features that are off in the release of the log are turned off.
 func (c *checker) planner() job.Options {
 	options, newest := c.options.Jobs, job.Kubernetes(release.Newest())
 	options.Quirks, options.Without, options.Gangs = newest.Quirks, newest.Without, newest.Gangs
@@ -148,8 +149,8 @@ type doom struct {
 	active int
 }
 
-// noteDoom notes whether a pod ends its job, from its newest version. A controller that has not seen this yet
-// still counts the pods that were active before.
+// noteDoom notes whether the newest version of a pod ends the job. A controller that has not seen
+// this version still counts the pods that were active before.
 func (c *checker) noteDoom(s *jobState, p *podState, pod *job.Pod, active int) {
 	hasPolicy := s.judged && s.known && s.job.Spec.PodFailurePolicy != nil
 	isOther := s.doom.uid != "" && s.doom.uid != p.uid
@@ -159,7 +160,7 @@ func (c *checker) noteDoom(s *jobState, p *podState, pod *job.Pod, active int) {
 
 	version := *pod
 	version.Owner, version.Untracked = jobpod.Owned, false
-	isGone := !p.tracked && !p.isRecorded // the controller need not have seen it
+	isGone := !p.tracked && !p.isRecorded // the controller may not have seen the failure
 	switch fails := !isGone && c.failsJob(&s.job, version); {
 	case !fails:
 		s.doom = doom{}

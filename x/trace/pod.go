@@ -20,8 +20,8 @@ type podState struct {
 	isRecorded bool
 	// isShown is true if changes of its status are in the log.
 	isShown bool
-	// finished is when its containers ended, zero if unknown. ended is the version that showed
-	// their end.
+	// finished is when the app containers ended, zero if unknown. ended is the first version that
+	// showed the end of the pod.
 	finished time.Time
 	ended    uint64
 	ending   ending
@@ -32,7 +32,7 @@ type podState struct {
 // tally counts the pods of a job.
 type tally struct {
 	epoch int
-	// pods is how many pods the log knows; the other numbers count only pods that surely exist.
+	// pods is how many pods the log has; the other numbers count only pods that surely exist.
 	pods, active, terminating int
 	// succeeded counts the pods that have succeeded and that no status lists.
 	succeeded int
@@ -91,7 +91,7 @@ func (c *checker) podEvent(e *event) {
 	owner := ownerOf(e, kindJob)
 	switch {
 	case e.change == isDeleted, owner == "" && e.change != isLost:
-		c.podGone(uid) // it is gone or released
+		c.podGone(uid) // the pod is gone or no longer owned
 		return
 	case p == nil && e.change == isLost:
 		return
@@ -185,7 +185,7 @@ func (c *checker) podGone(uid job.UID) {
 	s := c.jobOf(p.owner)
 	s.tally.remove(p, c)
 	if s.doom.uid == uid && !p.isRecorded {
-		s.doom = doom{} // the controller need not have seen it
+		s.doom = doom{} // the controller may not have seen the failure
 	}
 	if s.tally.pods--; s.tally.pods == 0 && !s.known {
 		delete(c.jobs, p.owner)

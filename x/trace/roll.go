@@ -7,9 +7,10 @@ type roll struct {
 	// source is the log that has shown the job's creation, nil if none has.
 	source *source
 	epoch  int
-	// isWhole is true if the log has surely shown all pods, unless it is spoilt.
+	// isWhole is true once the log surely shows the pods of the job. isSpoilt is true once the log may
+	// lack some of them.
 	isWhole, isSpoilt bool
-	// shown are the pods that the log has shown, recorded those of them that a status has listed.
+	// shown counts the pods that the log has shown, and recorded those that a status has listed.
 	shown, recorded int
 }
 
@@ -39,7 +40,8 @@ func (c *checker) hasAll(s *jobState) bool {
 	return isOpen && isEvident && r.shown > 0
 }
 
-// checkActive checks that a job has had as many pods as are active. Those that a status has listed are not.
+// checkActive checks that a status counts at most as many active pods as there can be. A pod that a
+// status has listed is not active.
 func (c *checker) checkActive(s *jobState, e *event, before *job.Job) {
 	if !s.judged {
 		return
@@ -47,7 +49,7 @@ func (c *checker) checkActive(s *jobState, e *event, before *job.Job) {
 	r, active := &s.roll, int(s.job.Status.Active)
 	most := r.shown - r.recorded
 	if s.job.Spec.CompletionMode == job.Indexed {
-		most -= int(before.Status.Succeeded) // no status lists these
+		most -= int(before.Status.Succeeded) // the lists of an Indexed job have no successes
 	}
 
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/trace"
 )
 
-// story writes a log as a watch prints it: each call is a version of an object.
+// story writes a log as a watch prints it. Each call writes a version of an object.
 type story struct {
 	t       *testing.T
 	now     time.Time
@@ -171,7 +171,7 @@ func (s *story) list(job, pod, list string) {
 	s.status(job, `"uncountedTerminatedPods":{%q:[%q]}`, list, s.uid("Pod/"+pod))
 }
 
-// end ends a job, with the interim condition first and then the final one.
+// end ends a job: it writes first the interim condition, then the final one.
 func (s *story) end(job, interim, final, more string) {
 	condition := func(kind string) string {
 		return fmt.Sprintf(`{"type":%q,"status":"True","reason":"R","lastTransitionTime":%q}`, kind, s.time(0))

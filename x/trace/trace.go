@@ -13,10 +13,10 @@ type Options struct {
 	// Release is the release whose controllers the log is compared with.
 	Release release.Release
 	// Controllers are the values of spec.managedBy whose jobs are judged like jobs of
-	// Kubernetes. Other jobs count as mirrors: only their statuses are checked.
+	// Kubernetes. Of jobs with another value, only the statuses are checked.
 	Controllers []string
-	// Incomplete means that versions may be missing anywhere, as in the log of an informer, or in a
-	// sample. Then only what must hold between any two versions is checked.
+	// Incomplete means that versions may be missing anywhere, as in the log of an informer or in a
+	// sample. Then Check checks only what must hold between any two versions.
 	Incomplete bool
 	// Jobs are the options of a job controller of this library. Its gates and quirks come from Release.
 	// The zero value stands for the controller of Kubernetes.
@@ -48,10 +48,11 @@ type Finding struct {
 	Name            string  `json:"name"`
 	UID             job.UID `json:"uid,omitempty"`
 	ResourceVersion string  `json:"resourceVersion,omitempty"`
-	// Rule is a number of docs/invariants.md or docs/rules.md, and Problem the description of the error.
+	// Rule is a number of docs/invariants.md or docs/rules.md, and Problem describes the error.
 	Rule    string `json:"rule"`
 	Problem string `json:"problem"`
-	// Unless is a fault, invisible in the log, that makes the step possible. It is empty if there is none.
+	// Unless is a fault that would make the step possible and that no log shows. It is empty if there
+	// is no such fault.
 	Unless string `json:"unless,omitempty"`
 }
 
@@ -91,7 +92,8 @@ type Summary struct {
 	Transitions int `json:"transitions"`
 	// Findings is the number of findings.
 	Findings int `json:"findings"`
-	// Unread are the first hundred parts that could not be read, Unreadable is the number of all such parts.
+	// Unread are the first hundred parts that could not be read. Unreadable is the number of all
+	// such parts.
 	Unread     []Unread `json:"unread,omitempty"`
 	Unreadable int      `json:"unreadable,omitempty"`
 	// Others counts the objects of other kinds, and requests that changed nothing.
@@ -107,7 +109,7 @@ type Summary struct {
 	Gaps     int `json:"gaps,omitempty"`
 	Restarts int `json:"restarts,omitempty"`
 	// Unjudged counts the creations of pods and of a CronJob's jobs that were not compared with
-	// their owners, since the log does not show these. Undecided counts the findings that were
+	// their owners, since the log does not show the owners. Undecided counts the findings that were
 	// dropped, since a watch may have restarted just before them.
 	Unjudged  int `json:"unjudged,omitempty"`
 	Undecided int `json:"undecided,omitempty"`
@@ -117,8 +119,8 @@ type Summary struct {
 const maxProblems = 100
 
 // Check reads logs to their ends, and reports each finding in the order of the logs. It merges
-// several logs by resource version. It returns an error only if a reader does. Each value that it
-// cannot understand is in Unread of the Summary.
+// several logs by resource version. It returns an error only if a reader returns one. Values that
+// Check cannot understand are counted in the Summary, and Unread names the first of them.
 func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 	c := newChecker(o, report)
 	m := &merge{summary: &c.Summary, ended: c.ended}

@@ -68,7 +68,8 @@ func ended(s *story, name string) {
 	s.end(name, "SuccessCriteriaMet", "Complete", fmt.Sprintf(`,"completionTime":%q`, s.time(0)))
 }
 
-// history makes n jobs of a CronJob that keeps three, all of which have ended, the last of them just now.
+// history makes n jobs for a CronJob that keeps three. All of the jobs have ended, the last of them
+// just now.
 func history(s *story, n int, spec string) (names []string) {
 	everyMinute(s, `,"successfulJobsHistoryLimit":3`)
 	for minute := 1; minute <= n; minute++ {
@@ -83,7 +84,7 @@ func history(s *story, n int, spec string) (names []string) {
 	return names
 }
 
-// TestCheck: each case is a small log, with the first rule that it breaks. A correct log breaks none.
+// TestCheck: each case is a small log with the first rule that it breaks. A correct log breaks none.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -667,8 +668,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestManagedBy: the pods of a job with another manager are judged only if the options name it, and its
-// status may skip versions.
+// TestManagedBy: the pods of a job with another manager are judged only if the options name that
+// manager. The statuses of a manager that is not named may skip versions.
 func TestManagedBy(t *testing.T) {
 	tell := func(s *story) {
 		first(s, plain+`,"managedBy":"example.com/c"`, "")
@@ -692,7 +693,7 @@ func TestManagedBy(t *testing.T) {
 	}
 }
 
-// TestRelease: without two gates, nothing announces the end of a job.
+// TestRelease: if two gates are off, no interim condition announces the end of a job.
 func TestRelease(t *testing.T) {
 	r, err := release.Parse("1.31,JobManagedBy=false,JobPodReplacementPolicy=false")
 	must.OK(t, err)
@@ -717,7 +718,7 @@ func restarted(s *story) {
 	}
 }
 
-// TestGaps: a change is reported only if no gap can explain it.
+// TestGaps: a change is reported only if missing versions cannot explain it.
 func TestGaps(t *testing.T) {
 	for name, test := range map[string]struct {
 		want string
@@ -761,7 +762,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestSeveralLogs: logs of different kinds are merged in order, and nothing is concluded from a log after its end.
+// TestSeveralLogs: logs of different kinds are merged in order. After the end of a log, the objects
+// that it has shown no longer count.
 func TestSeveralLogs(t *testing.T) {
 	s := newStory(t)
 	first(s, plain, "")
@@ -815,7 +817,8 @@ func auditLine(change string, o map[string]any, replaced string) string {
 	})
 }
 
-// TestAudit: an audit log is checked like a watch, as far as its requests name the versions that they replace.
+// TestAudit: an audit log is checked like a watch, as far as its requests name the versions that
+// they replace.
 func TestAudit(t *testing.T) {
 	tell := func(s *story) {
 		first(s, plain, "")
@@ -856,7 +859,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestAuditDeletion: an object is gone if the response names it or has it, or when nothing holds it.
+// TestAuditDeletion: an object is gone if the response of a deletion is a Status that names the
+// object, or the object itself with nothing that holds it.
 func TestAuditDeletion(t *testing.T) {
 	s := newStory(t)
 	s.form = auditLine

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// checkVerdict checks the end that a status announces: the planner must decide it from what that
-// status counts. The end may follow from the spec of this version or from the one before.
+// checkVerdict checks the end that a status announces. The planner must decide the same end from
+// what this status counts, with the spec of this version or of the version before.
 func (c *checker) checkVerdict(s *jobState, e *event, before *job.Job) {
 	if !s.judged || announcedEnd(&before.Status).Type != "" || !before.DeletionTimestamp.IsZero() {
 		return
@@ -26,7 +26,7 @@ func (c *checker) checkVerdict(s *jobState, e *event, before *job.Job) {
 	}
 }
 
-// ruleOfEnd has the rules that decide the ends which counters show.
+// ruleOfEnd has the rule of each end that the planner can decide from counters, by reason.
 var ruleOfEnd = map[string]string{
 	"BackoffLimitExceeded":     "J22",
 	"DeadlineExceeded":         "J23",
@@ -36,8 +36,8 @@ var ruleOfEnd = map[string]string{
 	"CompletionsReached":       "J26",
 }
 
-// announcedEnd returns the first of the conditions that announce or are an end; the zero value if
-// there is none.
+// announcedEnd returns the first condition that announces an end or is one; the zero value if there
+// is none.
 func announcedEnd(s *job.Status) job.Condition {
 	for _, t := range [...]job.ConditionType{
 		job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget, job.ConditionComplete, job.ConditionFailed,
@@ -49,10 +49,10 @@ func announcedEnd(s *job.Status) job.Condition {
 	return job.Condition{}
 }
 
-// decides reports whether the planner decides an end from the counters of the job's status, or
-// whether counters do not show that. Argument before is the status before.
+// decides reports whether the planner decides this end from the counters of the job's status. It
+// also returns true if counters alone do not decide such an end. before is the previous status.
 func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) bool {
-	// A status perhaps does not list all pods that have ended (J35).
+	// If the lists are full, other pods may have ended and are not listed (J35).
 	lists, full := lists(&j.Status), cmp.Or(int(c.options.Jobs.MaxUncounted), 500)
 	isFull := len(lists.Succeeded)+len(lists.Failed) >= full
 	if j.Spec.CompletionMode == job.Indexed {
@@ -65,7 +65,7 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 	status.Succeeded += int32(len(lists.Succeeded))
 	status.Failed += int32(len(lists.Failed))
 	if end.Reason != "BackoffLimitExceeded" {
-		status.Failed = 0 // pods that an end deletes are counted with it (J37)
+		status.Failed = 0 // pods that were deleted because of the end also count as failed (J37)
 	}
 
 	now := status.StartTime // so that no deadline has passed
@@ -74,7 +74,7 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 		now = end.LastTransitionTime.Add(time.Second) // times are in whole seconds
 		status.Succeeded, status.CompletedIndexes, status.FailedIndexes = 0, "", nil
 	case "BackoffLimitExceeded":
-		// Restarts of containers count, too, and no status has them.
+		// Restarts of containers also count as failures, and the status does not show them.
 		if isFull || j.Spec.Template.RestartPolicy != job.RestartNever {
 			return true
 		}
@@ -86,12 +86,12 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 		status.FailedIndexes = nil
 	case "MaxFailedIndexesExceeded", "FailedIndexes", "SuccessPolicy":
 	default:
-		return true // of a pod, or of another controller
+		return true // a pod or another controller decides this end
 	}
 
 	probe := *j
 	probe.Status, probe.DeletionTimestamp = status, time.Time{}
-	probe.Spec.ManagedBy = nil // whoever manages it decides the same
+	probe.Spec.ManagedBy = nil // each manager decides the same
 	plan, err := job.Reconcile(job.Snapshot{
 		Job:        probe,
 		Now:        now,
@@ -106,7 +106,7 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 	return reasonOf(announcedEnd(&recording.Status)) == reasonOf(end)
 }
 
-// reasonOf returns the reason of an end. Older releases give none for a success.
+// reasonOf returns the reason of an end. Older releases give no reason for a success.
 func reasonOf(end job.Condition) string {
 	isSuccess := end.Type == job.ConditionSuccessCriteriaMet || end.Type == job.ConditionComplete
 	if isSuccess && end.Reason == "" {

@@ -29,7 +29,7 @@ func TestVerdict(t *testing.T) {
 	for _, test := range []struct {
 		name, spec, kind, reason, counters string
 		seconds                            int
-		want                               bool // it is possible
+		want                               bool // the end is possible
 	}{
 		{"two of two successes", plain, success, "CompletionsReached", `"succeeded":2`, 0, true},
 		{"of another controller", plain + `,"managedBy":"example.com/own"`, success, "CompletionsReached", `"succeeded":2`, 0, true},
@@ -100,7 +100,8 @@ func TestVerdict_Gates(t *testing.T) {
 	}
 }
 
-// TestOptions: a controller of this library may list fewer pods in a status, and may count ignored failures.
+// TestOptions: a controller of this library can have options by which it lists fewer pods in a
+// status, or counts ignored failures.
 func TestOptions(t *testing.T) {
 	for _, test := range []struct {
 		name    string
