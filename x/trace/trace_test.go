@@ -410,6 +410,13 @@ func TestCheck(t *testing.T) {
 			s.pod("b", "j", "")
 			s.runs("b")
 		}},
+		{"a pod in place of one that is gone after its failure", "", func(s *story) {
+			first(s, ignoring, "")
+			s.exits("a", 3)
+			s.gone("Pod", "a")
+			s.pod("b", "j", "")
+			s.runs("b")
+		}},
 		{"a UID that no pod has had", "JI22", func(s *story) {
 			first(s, plain, "")
 			s.status("j", `"uncountedTerminatedPods":{"failed":["nobody"]}`)
@@ -622,7 +629,7 @@ func TestCheck(t *testing.T) {
 		{"the newest has a time to live", "", func(s *story) { s.gone("Job", history(s, 5, `,"ttlSecondsAfterFinished":60`)[4]) }},
 		{"the newest of a history whose limit was just raised", "", func(s *story) {
 			names := history(s, 5, "")
-			s.spec("CronJob", "c", `"successfulJobsHistoryLimit":1`)
+			s.spec("CronJob", "c", `"successfulJobsHistoryLimit":4`)
 			s.gone("Job", names[4])
 		}},
 		{"a long history", "CI11", func(s *story) {

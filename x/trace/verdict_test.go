@@ -142,3 +142,44 @@ func countTerminating(s *story) {
 	s.remove("a")
 	s.list("j", "a", "failed")
 }
+
+// TestUnshown: nothing is concluded from pods that the log may lack.
+func TestUnshown(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		want string
+		logs func(s *story) []string
+	}{
+		{"one log", "[JI22]", func(s *story) []string { return []string{lines(s.lines)} }},
+		{"pods have a log of their own, which may have begun later", "[]", func(s *story) []string {
+			return []string{lines(s.lines[:1], s.lines[2:3], s.lines[5:6]), lines(s.lines[3:5], s.lines[6:])}
+		}},
+		{"a pod is not new", "[]", func(s *story) []string { return []string{lines(s.lines[:3], s.lines[4:])} }},
+		{"no pods", "[]", func(s *story) []string { return []string{lines(s.lines[:3], s.lines[5:])} }},
+	} {
+		s := newStory(t)
+		s.job("other", plain)
+		s.pod("o", "other", "")
+		s.job("j", plain)
+		s.pod("a", "j", "")
+		s.runs("a")
+		s.status("j", `"active":2,"startTime":%q,"uncountedTerminatedPods":{"failed":["nobody"]}`, s.time(0))
+		s.pod("z", "j", "")
+
+		rules, logs := []string{}, []trace.Log{}
+		for i, text := range test.logs(s) {
+			logs = append(logs, trace.Log{Name: fmt.Sprint(i), Reader: strings.NewReader(text)})
+		}
+		_, err := trace.Check(trace.Options{}, func(f trace.Finding) {
+			if f.Rule == "JI22" {
+				rules = append(rules, f.Rule)
+			}
+		}, logs...)
+		must.OK(t, err)
+		if fmt.Sprint(rules) != test.want {
+			t.Errorf("%s: %v, want %s", test.name, rules, test.want)
+		}
+	}
+}
+
+func lines(parts ...[]string) string { return strings.Join(slices.Concat(parts...), "\n") + "\n" }
