@@ -164,8 +164,8 @@ func (s *stage) round() string {
 	return out + s.State()
 }
 
-// steps does what the lines of its input say. After each, and while time passes, the controller has its
-// rounds. It prints the state.
+// steps carries out the lines of its input. The controller has its rounds after each line and while
+// time passes. Then steps prints the state.
 func (s *stage) steps() string {
 	for text := range strings.Lines(s.c.Input) {
 		c := s.c.Within(text)
@@ -247,8 +247,8 @@ func (s *stage) at() string {
 	return ""
 }
 
-// TestSteps_Pasted: the steps that a kit has printed are a part of a story. Scripts and the page have the
-// same test.
+// TestSteps_Pasted: the steps that a kit has printed can be pasted into a story. Scripts and the
+// page have the same test.
 func TestSteps_Pasted(t *testing.T) {
 	const of = "../internal/line/testdata"
 	dir := t.TempDir()

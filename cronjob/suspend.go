@@ -48,7 +48,7 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 	case cronjobreason.WaitNoSchedule:
 		message := compiled.Message
 		if compiled.Problem == cronjobreason.ProblemUnknownTimeZone {
-			// A machine can also lose a name, as CET when old names became a package of their own.
+			// A machine can also lose a name: old names such as CET moved to a package of their own.
 			message += "; correct the name, or give the controller the zones of time/tzdata by importing it"
 		}
 		events = append(events, event(job.EventWarning, compiled.Problem.String(), message))

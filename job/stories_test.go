@@ -157,8 +157,8 @@ func (s *stage) round() string {
 	return s.LastPlan() + out.String() + s.State()
 }
 
-// steps does what the lines of its input say. After each, and while time passes, the controller has its
-// rounds. It prints the status.
+// steps carries out the lines of its input. The controller has its rounds after each line and while
+// time passes. Then steps prints the status.
 func (s *stage) steps() string {
 	for text := range strings.Lines(s.c.Input) {
 		c := s.c.Within(text)
@@ -504,8 +504,8 @@ func grouped(lines []string) []string {
 	return out
 }
 
-// TestSteps_Pasted: the steps that a kit has printed are a part of a story. Scripts and the page have the
-// same test.
+// TestSteps_Pasted: the steps that a kit has printed can be pasted into a story. Scripts and the
+// page have the same test.
 func TestSteps_Pasted(t *testing.T) {
 	const of = "../internal/line/testdata"
 	dir := t.TempDir()

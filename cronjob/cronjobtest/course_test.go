@@ -33,7 +33,8 @@ func TestSteps(t *testing.T) {
 	kittest.CheckSteps(t, story, "../../internal/line/testdata/cronjob_steps.txt", *update)
 }
 
-// breaksLate makes a program fail once a job has succeeded, a job has failed, and ten hours have passed.
+// breaksLate makes a program fail once a job has succeeded, another has failed, and ten hours have
+// passed.
 func breaksLate(env *cronjobtest.Env, p *program, round cronjobtest.Program) cronjobtest.Program {
 	return func(ctx context.Context) (time.Time, error) {
 		again, err := round(ctx)

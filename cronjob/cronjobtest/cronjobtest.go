@@ -21,8 +21,8 @@ type Test struct {
 	Options *rapid.Generator[cronjob.Options]
 	// Schedule generates the options with which Env.Compile compiles schedules; nil means none.
 	Schedule *rapid.Generator[[]schedule.Option]
-	// Endings lists how children can end; nil means Complete and Failed. "Skipped" is kept as
-	// successful, any other word as failed.
+	// Endings lists how children can end; nil means Complete and Failed. The history keeps a child
+	// that ended as "Skipped" with the successful ones, and with any other word as a failed one.
 	Endings []cronjob.Ending
 }
 

@@ -49,7 +49,7 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 	e.history, e.aside, e.before = cronjobcheck.History{}, aside{}, aside{}
 	e.requests, e.requested = 0, nil
 	if e.life.Now().Equal(world.Start) && e.options.IsZero() && e.schedules == nil {
-		e.life.Begins("cronjob", &spec) // a story has no other begin, and options in its own form
+		e.life.Begins("cronjob", &spec) // stories always begin so, and write options differently
 	} else {
 		e.life.Abandons()
 	}

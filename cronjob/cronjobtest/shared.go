@@ -63,8 +63,8 @@ func (e *Env) addForeign(name, says string) bool {
 	return true
 }
 
-// passesNames reports whether the program may have passed runs whose names are taken. Only its
-// memory records these.
+// passesNames reports whether the program may have passed runs whose names are taken. Only the
+// memory of the program records such runs.
 func (e *Env) passesNames() bool {
 	return e.options.CatchUp == cronjob.CatchUpAll && e.program.Taken > 0
 }

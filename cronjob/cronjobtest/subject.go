@@ -24,10 +24,10 @@ type Store interface {
 	// Children reads all jobs of the CronJob, including those that have ended. UIDs must be unique in
 	// the whole life.
 	Children() ([]cronjob.Child, error)
-	// UpdateChild stores how a job has ended: Finished, FinishTime and CompletionTime. Or it stores
-	// the DeletionTimestamp of a job that a user has deleted; the job stays until RemoveChild. A
-	// store in which a deleted job is gone immediately returns errors.ErrUnsupported for that, and
-	// RemoveChild is called.
+	// UpdateChild stores how a job has ended (Finished, FinishTime and CompletionTime), or the
+	// DeletionTimestamp of a job that a user has deleted. A deleted job stays until RemoveChild. If
+	// the store cannot keep deleted jobs, UpdateChild returns errors.ErrUnsupported for a
+	// DeletionTimestamp, and the test calls RemoveChild.
 	UpdateChild(c cronjob.Child) error
 	// RemoveChild removes a job, as a user does, or as the garbage collector does once the pods of a
 	// deleted job are gone.

@@ -33,7 +33,7 @@ type Schedule struct {
 	cronjob.Spec          // its schedule has six fields if the first is for seconds
 	Job          job.Spec `json:"job"`
 	Payload      string   `json:"payload"` // {run} stands for the time of the run
-	// JobTemplate hides the field that a CronJob has, and is refused.
+	// JobTemplate hides the field of cronjob.Spec. A schedule with a jobTemplate is refused.
 	JobTemplate json.RawMessage `json:"jobTemplate,omitempty"`
 }
 

@@ -12,8 +12,8 @@ import (
 // line, when a value does not have the requested form. An argument that no accessor
 // has requested by the end of the command fails the test as unknown.
 type Command struct {
-	// Line is the line of the command. Its Input also holds the lines between it and "----", without the
-	// last newline.
+	// Line is the line of the command. If the line has no input of its own, its Input holds the lines
+	// up to "----", without the last newline.
 	line.Line
 	// Pos is the position of the command, as file:line.
 	Pos string

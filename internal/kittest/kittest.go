@@ -123,8 +123,8 @@ func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 	}
 }
 
-// CheckSteps compares the steps that a kit has printed with stored ones, which the tests of stories, scripts
-// and the page paste. With update it stores them.
+// CheckSteps compares the steps that a kit has printed with the stored steps. If update is set, it
+// stores the printed steps. The tests of stories, scripts and the page paste the stored steps.
 func CheckSteps(t *testing.T, story, file string, update bool) {
 	t.Helper()
 	_, printed, _ := strings.Cut(story, "the page of batchwhy:\n")

@@ -20,11 +20,12 @@ func (l *Life) Begins(kind string, spec any) {
 	l.Does(kind, text(spec))
 }
 
-// Abandons ends the course: what follows is no step of a story, or means another thing there.
+// Abandons ends the course: a story has no step for what happens next, or the step has another
+// meaning in a story.
 func (l *Life) Abandons() { l.course = course{} }
 
-// Does notes a step of a user or a kubelet. Its words are those of a line. A life of several objects has
-// no course.
+// Does notes a step of a user or a kubelet: words are the words of a line. A life of several objects
+// has no course.
 func (l *Life) Does(words ...string) {
 	if l.course.at.IsZero() {
 		return
@@ -43,14 +44,14 @@ func (l *Life) Edits(old, spec any) {
 	maps.Copy(all, is)
 	for key := range all {
 		if differ(key, was[key], is[key]) != "" {
-			fields[key] = is[key] // null if it is gone
+			fields[key] = is[key] // null if the field was removed
 		}
 	}
 	l.Does("edit", text(fields))
 }
 
-// Course returns the steps so far, without faults and restarts. It is empty if nothing has happened since the
-// creation.
+// Course returns the steps so far, without faults and restarts. It returns "" if nothing has
+// happened since the creation.
 func (l *Life) Course() string {
 	if len(l.course.lines) < 2 {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestCourse: a course begins again with each object, has the time between its steps, and of an edit the
-// fields that have changed. Before an object is created, nothing is noted.
+// TestCourse: a course begins again with each object. It has the time between the steps, and the
+// changed fields of each edit. Before an object is created, nothing is noted.
 func TestCourse(t *testing.T) {
 	l := New(nil)
 	l.Does("run", "#1")

@@ -64,7 +64,7 @@ func (f *Family[O, C]) Pick(allows func(*C) bool) *C {
 // Seen returns how many children there have been.
 func (f *Family[O, C]) Seen() int { return len(f.order) }
 
-// Number returns the place of a child in the order in which the children of the life were first seen, from 1.
+// Number returns the place of a child, from 1, in the order in which the children were first seen.
 func (f *Family[O, C]) Number(c *C) int { return f.order[f.traits.ID(c)] }
 
 // Values returns the children.

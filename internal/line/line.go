@@ -1,13 +1,13 @@
-// Package line reads the language of steps: of the stories of the planners' tests, the scripts of the
-// differential tests, and the page that plays a life. It runs no step.
+// Package line reads steps. The stories of the planners' tests, the scripts of the differential
+// tests and the page that plays a life use the same language. Package line does not run the steps.
 //
 //	job {"parallelism":2}
 //	fail j-1 code=42
 //	pods phase=(Running,Failed) restarted
 //
-// A line is a name with arguments: bare words, key=value, or key=(value,value). A word or value that holds
-// spaces, commas, parentheses, an equals sign or a leading quote or brace is a Go string in double quotes.
-// A JSON object at the end is the input of the step.
+// A line is a name with arguments: bare words, key=value, or key=(value,value). A word or value is
+// written as a Go string in double quotes if it contains a space, comma, parenthesis or equals sign,
+// or begins with a quote or brace. A JSON object at the end is the input of the step.
 package line
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// TestSteps: a kit prints the steps of a life in the language of stories, scripts and the page. Their
-// tests paste the printed steps, and see the same course.
+// TestSteps: a kit prints the steps of a life in the language of stories, scripts and the page. The
+// tests of these three paste the printed steps, and reach the same end.
 func TestSteps(t *testing.T) {
 	kittest.Set(t, map[string]string{
 		"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",

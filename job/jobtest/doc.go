@@ -22,10 +22,11 @@
 // A program behind a watch has a [Cache], which the test fills late. Optional interfaces of a store
 // allow more events. The jobs of a [JobDeleter] are deleted while they run. Other clients create
 // and relabel pods in a [LabelStore]. An [Orphaner] removes a job and leaves its pods. A
-// [GroupStore] has gangs. A backend that does not support all fields of a spec leaves fields out
-// with [Test].
+// [GroupStore] has gangs. If a backend does not support all fields of a spec, use a [Test] that
+// generates specs without these fields.
 //
-// [Specs], [Snapshots] and the like are generators for properties of your own. docs/testing.md is a tutorial.
+// [Specs], [Snapshots] and the like are generators for properties of your own. docs/testing.md is a
+// tutorial.
 //
 // The interfaces of this package never get another method. A later feature comes as an optional
 // interface that the kit asks a [Store] for, like [JobDeleter] and [Purger] now.

@@ -24,7 +24,7 @@ type Env struct {
 
 	truth    life.Family[job.Job, job.Pod] // what the store held when the test read it last
 	was      life.Family[job.Job, job.Pod] // the same before the last write or round
-	before   int                           // how many pods there have been before the job
+	before   int                           // how many pods the life had seen before this job
 	history  jobcheck.History
 	planned  map[job.UID]bool // the jobs that were planned
 	ended    map[job.UID]bool // the pods whose end a snapshot has shown
@@ -44,7 +44,7 @@ type Env struct {
 	// These fields are set for a job of a queue.
 	name    string
 	changed func()
-	all     []*Env // of all jobs
+	all     []*Env // the environments of all jobs
 }
 
 // Now returns the time in this life.
@@ -89,8 +89,8 @@ func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, 
 // Logf adds a line to the story.
 func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 
-// checkWaits reports expectations that are never lowered: the plan waits for own writes, and the
-// snapshot shows all of them (E1).
+// checkWaits reports expectations that are never lowered (E1): the plan waits for writes of the
+// program although the snapshot shows all of these writes.
 func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 	for _, w := range p.Waits {
 		waits := w.Reason == jobreason.WaitExpectations && !w.Until.IsZero()
@@ -108,7 +108,7 @@ func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// the names the job in a story.
+// the returns the words that a story uses for the job.
 func (e *Env) the() string {
 	if e.name != "" {
 		return "job " + e.name
@@ -131,7 +131,7 @@ func (e *Env) one() *Env {
 	return e.all[e.life.Pick("job", len(e.all))]
 }
 
-// of names the job in a story, if there are several.
+// of returns words that say to which of several jobs something in a story belongs.
 func (e *Env) of() string {
 	if e.name == "" {
 		return ""

@@ -14,8 +14,8 @@ import (
 
 // Test is a test of a backend with settings. TestBackend runs the zero Test.
 type Test struct {
-	// Specs generates the specs of the jobs; nil means the function Specs. If a backend does not support a
-	// field, generate specs without it.
+	// Specs generates the specs of the jobs; nil means the function Specs. If a backend does not
+	// support a field, generate specs without that field.
 	Specs *rapid.Generator[job.Spec]
 }
 

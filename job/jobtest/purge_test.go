@@ -37,7 +37,7 @@ const (
 type tagged struct {
 	*store
 	bug    bug
-	mirror *jobtest.Mirror // the list that the program sees; nil if it sees the store's own
+	mirror *jobtest.Mirror // the list that the program sees; nil if it sees the list of the store
 	ledger map[job.UID]job.Pod
 }
 

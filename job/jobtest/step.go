@@ -124,7 +124,7 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	return true
 }
 
-// does notes what has happened to a pod as a step.
+// does adds what has happened to a pod to the steps of the life.
 func (e *Env) does(old, is *job.Pod) {
 	pod := fmt.Sprint("#", e.truth.Number(old)-e.before)
 	code := int32(0)

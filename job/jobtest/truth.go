@@ -108,7 +108,7 @@ func (e *Env) read() {
 	e.watch.Note()
 }
 
-// checkGone checks that a pod vanishes neither with its finalizer nor by itself.
+// checkGone checks that a pod did not vanish while it had its finalizer, or without a reason.
 func (e *Env) checkGone(p *job.Pod, w world.Write, pod job.UID) {
 	removed := false
 	if l := e.history.Of(p.UID); l != nil {

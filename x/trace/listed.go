@@ -102,8 +102,8 @@ func (c *checker) failsJob(j *job.Job, pod job.Pod) bool {
 	return ok && plan.Verdict.Reason == "PodFailurePolicy"
 }
 
-// plan plans a round of a job with another status and one pod, whose index is made to fit. It
-// returns false if the planner refuses the job.
+// plan plans a round of a job with another status and one pod. It raises completions if the index of
+// the pod needs that, and returns false if the planner refuses the job.
 func (c *checker) plan(j *job.Job, status job.Status, pod job.Pod) (plan job.Plan, ok bool) {
 	probe := *j
 	probe.Status, probe.DeletionTimestamp = status, time.Time{}

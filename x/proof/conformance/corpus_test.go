@@ -38,8 +38,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestSteps_Pasted: the steps that test kits have printed are scripts, without a difference and with the same
-// end as in a story of the planner and on the page.
+// TestSteps_Pasted: the steps that test kits have printed can be run as scripts. They show no
+// difference, and end as in a story of the planner and on the page.
 func TestSteps_Pasted(t *testing.T) {
 	const of = "../../../internal/line/testdata"
 	paste := func(name, want string, look func(*life) string) {

@@ -144,7 +144,7 @@ func (w *world) userDeletes() {
 	w.changedJobs(false)
 }
 
-// mayGo reports whether a user may delete a job: its run is recorded elsewhere, or it has none.
+// mayGo reports whether a user may delete a job: its run must be recorded elsewhere, if it has one.
 // Without such a record, nothing shows later that the run has started.
 func (w *world) mayGo(j *aJob) bool {
 	switch j.by {

@@ -33,7 +33,7 @@ type book struct {
 	// lossy is set once a memory was lost, backfilled once a backfill was asked for.
 	lossy, backfilled bool
 
-	// quick counts the rounds since the last progress that followed each other within a second;
+	// quick counts the rounds that followed each other within a second since the last progress;
 	// rounds counts all rounds.
 	quick, rounds, seen int
 	last                time.Time
@@ -44,7 +44,8 @@ type asked struct {
 	cronjob.Backfill
 	had map[string]int // jobs created before, by name
 	// edited is set if the schedule has changed after the request, or if the controller saw an
-	// earlier change only after it: then the controller uses the old schedule for the range.
+	// earlier change only after the request. Then the controller uses the old schedule for the
+	// range.
 	edited bool
 }
 
@@ -69,7 +70,7 @@ func (w *world) noteAsk(b cronjob.Backfill) {
 	}
 	for i := range w.jobs {
 		if j := &w.jobs[i]; !j.Foreign && j.DeletionTimestamp.IsZero() {
-			had[j.Name]-- // while the job exists, its run needs no other
+			had[j.Name]-- // while the job exists, its run needs no other job
 		}
 	}
 	seen := &w.objects.seen.Spec
@@ -99,7 +100,7 @@ func (w *world) noteCreation(j *aJob) {
 func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
 	w.reported += end.Metrics.Unstarted
 	for _, u := range end.Unstarted {
-		if !u.Latest.After(w.base) { // it was perhaps created before the accounts began
+		if !u.Latest.After(w.base) { // these runs are from before the accounts began
 			w.reported -= u.Count
 		}
 	}

@@ -43,7 +43,7 @@ func (w *world) checkPace() {
 		w.quick = 0
 	}
 	w.quick, w.last, w.book.seen = w.quick+1, w.now, w.progress
-	if limit := mostIdle + 1 + w.taken; w.quick > limit { // the last need not ask for another
+	if limit := mostIdle + 1 + w.taken; w.quick > limit { // the last round need not ask for another
 		w.fail(hotLoop, "%d rounds in a row, and nothing has got on", w.quick)
 	}
 	if w.rounds > 30000 {

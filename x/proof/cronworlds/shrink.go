@@ -2,8 +2,8 @@ package cronworlds
 
 import "slices"
 
-// shrink returns shorter and duller decisions that break the same law. It plays about that many
-// worlds at most.
+// shrink returns shorter and duller decisions that break the same law. It plays about tries worlds
+// at most.
 func shrink(decisions []int, law string, t tamper, tries int) []int {
 	breaks := func(try []int) bool {
 		tries--

@@ -28,7 +28,7 @@ type world struct {
 
 	options    cronjob.Options
 	consistent bool
-	// deaf is set if its own writes do not wake the controller.
+	// deaf is set if the controller's own writes do not wake it.
 	deaf bool
 	// rereads is set if the controller reads the CronJob again when a plan names unexpected jobs.
 	// goesBack is set if it plans from its cache afterwards, even where the cache is behind.
@@ -58,7 +58,8 @@ type tamper struct {
 	end  func(*cronjob.Conclusion)
 }
 
-// hotLoop is a law whose breach ends a world, checked or not: nothing could follow.
+// hotLoop is a law whose breach ends a world even if the law is not checked, since the rounds would
+// never end.
 const hotLoop = "CL5 hot loop"
 
 var errStop = errors.New("the world ends")

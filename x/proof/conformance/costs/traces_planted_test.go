@@ -336,7 +336,7 @@ func (p *plant) everywhere(t *testing.T, lines [][]byte, versions []*version) it
 		places[uid] = append(places[uid], n)
 	}
 
-	// planted returns the log with the bug in one object, or nil if that has no place for it.
+	// planted returns the log with the bug in one object, or nil if the bug does not fit the object.
 	planted := func(uid string) []byte {
 		var of []*version
 		for _, n := range places[uid] {

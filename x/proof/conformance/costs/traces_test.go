@@ -35,7 +35,8 @@ var (
 
 // TestTraces checks logs of a real API server with the controllers of Kubernetes, and with ours,
 // while pods fail and are deleted, the controllers restart, and users suspend, scale and delete
-// jobs. Package x/trace must find nothing in these logs and, with -plant, each bug that is planted into them.
+// jobs. Package x/trace must find nothing in these logs. With -plant, bugs are planted into the
+// logs, and x/trace must find each bug.
 func TestTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

@@ -171,7 +171,7 @@ func of(weight int, op string, args ...func(*rapid.T) string) choice {
 	return choice{weight, func(t *rapid.T) []Step { return []Step{step(t, op, args...)} }}
 }
 
-// ofEnding makes a choice of ends of pods.
+// ofEnding returns a choice whose step ends a pod.
 func ofEnding(weight int, args ...func(*rapid.T) string) choice {
 	return choice{weight, func(t *rapid.T) []Step { return []Step{ending(t, args...)} }}
 }

@@ -122,7 +122,7 @@ func restart(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// end lets a pod succeed, or fail with an exit code: 1 if none is given.
+// end makes a pod succeed or fail. The exit code of a failure is 1 if none is given.
 func end(w *World, p *corev1.Pod, s Step) error {
 	code := "0"
 	if s.Op == "fail" {

@@ -10,8 +10,9 @@
 //
 // A step names an operation and its arguments. Pods and jobs are numbered in the order of their
 // names. Numbers beyond the last start again at the first, so that every step has a meaning
-// whatever happened before. In a story that a test kit has printed, "#2" is the second pod that was
-// created, and is nothing once it is gone; a time is the job of a run, and the story begins in 2026.
+// whatever happened before. In a story that a test kit has printed, "#2" names the second pod that
+// was created, or no pod once that pod is gone. A time names the job of a run. The story begins in
+// 2026.
 package script
 
 import (
@@ -154,8 +155,8 @@ func Parse(text string) (*Script, error) {
 	return s, lines.Err()
 }
 
-// paced lets time pass before and after each step of a story: in a story controllers act immediately, and on
-// a server within two seconds.
+// paced lets time pass before and after each step of a story: controllers act immediately in a
+// story, but within two seconds on a server.
 func paced(steps []Step) []Step {
 	act := Step{Op: "tick", Args: []string{"2s"}}
 	out := []Step{act}
@@ -221,7 +222,7 @@ func (s *Script) parseLine(text string) error {
 	return nil
 }
 
-// complete fills in what a server wants of a template, and a story leaves out.
+// complete fills in what a server requires of a template and a story leaves out.
 func complete(s *corev1.PodSpec) {
 	s.RestartPolicy = cmp.Or(s.RestartPolicy, corev1.RestartPolicyNever)
 	if s.Containers == nil {

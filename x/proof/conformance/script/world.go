@@ -35,7 +35,8 @@ type World struct {
 	chances chances
 	strays  int
 	manual  bool
-	// born has all pods in the order of their creation, if steps name them by it.
+	// numbered is set if steps name pods by the order of their creation. Then born has all pods in
+	// this order.
 	numbered bool
 	born     []types.UID
 }

@@ -48,7 +48,7 @@ type liveLine struct {
 	status  job.Status
 	created time.Time
 	next    string // what the CronJob or job waits for
-	over    bool   // until the next round, as of a job that is resumed
+	over    bool   // the job or CronJob has ended; its next round, as after a resumption, clears this
 }
 
 // minHeight is the minimum height of a terminal with live lines. There are at least two lines above
@@ -209,7 +209,7 @@ func Elapsed(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// find returns the line of a job or CronJob. A removed one and the next may have the same key.
+// find returns the line of a job or CronJob. A removed object and its successor may share a key.
 func (l *live) find(uid job.UID, key string) *liveLine {
 	for _, j := range l.lines {
 		if j.uid == uid {

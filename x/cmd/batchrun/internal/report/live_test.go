@@ -203,7 +203,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLive_SameName: a job that has the name of one that has ended has a line, as a CronJob of its name has.
+// TestLive_SameName: a job gets a line even if an ended job has the same name, and a CronJob of that
+// name gets another line.
 func TestLive_SameName(t *testing.T) {
 	l, _ := screen(60, 24)
 	first, second := round("hello", 2, 0, 0), round("hello", 3, 1, 0)

@@ -58,7 +58,7 @@ func (l *look) specFindings() (all []Finding) {
 // selectorFindings report a selector that a user has set by hand, if it selects every pod.
 func (l *look) selectorFindings() []Finding {
 	var manual struct{ ManualSelector bool }
-	_ = json.Unmarshal(l.job.Spec, &manual) // a server makes the selector otherwise
+	_ = json.Unmarshal(l.job.Spec, &manual) // if not manual, the server makes the selector
 	s := l.spec.Selector
 	switch {
 	case s == nil, len(s.MatchLabels)+len(s.MatchExpressions) > 0, l.job.IsManifest && !manual.ManualSelector:

@@ -211,7 +211,7 @@ type situation struct {
 	At           string `json:"at"`
 	Ahead        int    `json:"ahead"`
 	Text         string `json:"text"`
-	// More leaves the situation out of the list on the page. It has an address all the same.
+	// More leaves the situation out of the list on the page. The situation still has an address.
 	More bool `json:"more,omitempty"`
 }
 

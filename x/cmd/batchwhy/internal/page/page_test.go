@@ -307,8 +307,8 @@ func TestFrontPage(t *testing.T) {
 	}
 }
 
-// TestAnswerPages: each situation has a page that says the answer without scripts, and the front page
-// links to them.
+// TestAnswerPages: each situation has a page that shows the answer without scripts, and the front
+// page links to these pages.
 func TestAnswerPages(t *testing.T) {
 	if len(situations) < 40 {
 		t.Errorf("%d situations", len(situations))

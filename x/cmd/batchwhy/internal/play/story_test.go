@@ -49,8 +49,8 @@ func example(t *testing.T, title string) *Script {
 	return nil
 }
 
-// TestPasted: the steps that a test kit has printed can be pasted instead of a manifest, and lead to the same
-// end as in a story of the planner.
+// TestPasted: the steps that a test kit has printed can be pasted instead of a manifest. The life
+// then ends as in a story of the planner.
 func TestPasted(t *testing.T) {
 	const of = "../../../../../internal/line/testdata"
 	paste := func(name string) Life {
