@@ -282,7 +282,6 @@ func TestLint_TextOfARepeatedTime(t *testing.T) {
 	}
 }
 
-// kindsOf returns the kinds of findings.
 func kindsOf(found []schedule.Finding) (kinds []schedule.FindingKind) {
 	for _, f := range found {
 		kinds = append(kinds, f.Kind)

@@ -486,7 +486,6 @@ func compare(s schedule.Schedule, after, until int64, want []int64) string {
 	return ""
 }
 
-// instants returns Unix times.
 func instants(t testing.TB, texts []string) (all []int64) {
 	t.Helper()
 	for _, text := range texts {

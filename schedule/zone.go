@@ -113,7 +113,6 @@ func (z *zone) place(unix int64) int {
 // slotBits is the logarithm of a slot's length: 2^25 seconds, a little more than a year.
 const slotBits = 25
 
-// indexMoves fills index.
 func (z *zone) indexMoves() {
 	z.indexed = z.moves[1].since - 1
 	last := len(z.moves) - 2

@@ -98,7 +98,6 @@ func (e *Env) steps() life.Steps {
 	return steps
 }
 
-// newProgram returns the program under test.
 func (e *Env) newProgram() *life.Program {
 	p := &life.Program{
 		Life:       e.life,
@@ -208,7 +207,6 @@ func isLeft(c *cronjob.Child) bool {
 	return !c.Foreign && (c.Finished == "" || !c.DeletionTimestamp.IsZero())
 }
 
-// end ends a job.
 func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	c.Finished, c.FinishTime, c.KeptAs = how, e.life.Now(), world.KeptAs(how)
 	says := "ends: " + string(how)

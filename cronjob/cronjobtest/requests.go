@@ -26,7 +26,6 @@ type Requester interface {
 	StoreProgress(triggered []string, backfills []cronjob.Backfill) error
 }
 
-// readRequests reads the triggers and backfills.
 func (e *Env) readRequests() {
 	r, ok := e.subject.Store.(Requester)
 	if !ok {

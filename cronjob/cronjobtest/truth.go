@@ -66,7 +66,6 @@ func (e *Env) look(w world.Write) {
 	}
 }
 
-// read reads the whole store.
 func (e *Env) read() {
 	e.truth.Read(e.subject.Store.CronJob, e.subject.Store.Children)
 	e.readRequests()

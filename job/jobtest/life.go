@@ -84,7 +84,6 @@ func (e *Env) remove() {
 	}
 }
 
-// newProgram returns the program under test.
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
 		Life:       e.life,

@@ -97,7 +97,6 @@ func (e *Env) look(w world.Write, pod job.UID) {
 	}
 }
 
-// read reads the store.
 func (e *Env) read() {
 	readJob := e.subject.Store.Job
 	if e.gone {

@@ -143,7 +143,6 @@ func (c *checker) restart(k kind) {
 	}
 }
 
-// confirm reports the held findings.
 func (c *checker) confirm() {
 	for _, f := range c.held {
 		c.found(f)

@@ -139,7 +139,6 @@ func (c *checker) checkNumbers(s *jobState, found hold) {
 	}
 }
 
-// checkIndex checks the index of a new pod.
 func (c *checker) checkIndex(s *jobState, p *podState, found hold) {
 	if s.job.Spec.CompletionMode != job.Indexed {
 		return

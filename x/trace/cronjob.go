@@ -12,7 +12,6 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// cronState is the state of a CronJob.
 type cronState struct {
 	seen
 	cronJob cronjob.CronJob
@@ -301,7 +300,6 @@ func (c *checker) checkHistory(cron *cronState, e *event) {
 	check("failedJobsHistoryLimit", job.ConditionFailed, spec.FailedJobsHistoryLimit)
 }
 
-// childGone notes that a job is gone.
 func (c *checker) childGone(s *jobState) {
 	if cron := c.cronJobs[s.cronJob]; cron != nil {
 		cron.row.left(s, c.clock)

@@ -244,7 +244,6 @@ func (s *source) object(e *event, value []byte, kind string) {
 	s.put(e)
 }
 
-// decode reads the object.
 func (e *event) decode(value []byte) error {
 	var h object.Head
 	if err := json.Unmarshal(value, &h); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// podState is the state of a pod.
 type podState struct {
 	seen
 	owner      job.UID

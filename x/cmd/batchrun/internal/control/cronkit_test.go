@@ -49,7 +49,6 @@ func TestCronBackend(t *testing.T) {
 	})
 }
 
-// start starts a runner.
 func (k *cronKit) start(forget bool) cronjobtest.Program {
 	k.loop = nil
 	if _, err := k.db.Exec("UPDATE cronjobs SET memory = '{}' WHERE ?", forget); err != nil {
@@ -112,7 +111,6 @@ func (k *cronKit) CreateCronJob(c cronjob.CronJob) error {
 	return err
 }
 
-// cronObject returns the object of a CronJob.
 func cronObject(name string, spec cronjob.Spec) ([]byte, error) {
 	data, err := json.Marshal(spec)
 	if err != nil {
