@@ -13,15 +13,19 @@ import (
 // CronJobEvents returns the handler of the CronJobs' informer. It requests a round immediately, or,
 // after a change of the schedule, when the next run of the new schedule is due (C17).
 func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
+	keep := func(o Object) {
+		if c.takes(o) {
+			c.kept.add(keyOf(o)) // the CronJob may be gone before its first round
+		}
+	}
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) {
-			if c.takes(o.(Object)) {
-				c.kept.add(keyOf(o.(Object))) // the CronJob may be gone before its first round
-			}
+			keep(o.(Object))
 			queue.Add(keyOf(o.(Object)))
 		},
 		UpdateFunc: func(old, cur any) {
 			is := cur.(Object)
+			keep(is)
 			before, after := c.kind.value(old.(Object)), c.kind.value(is)
 			if c.kind.reports() && isTold(old.(Object), is, before.Status, after.Status) {
 				return

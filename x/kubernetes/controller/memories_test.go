@@ -297,6 +297,12 @@ func TestCronJobs_MemoriesShared(t *testing.T) {
 		must.OK(d, d.cronJobs.Update(o))
 	}
 	gone := func(d *cronDesk, o *batchv1.CronJob) { must.OK(d, d.cronJobs.Delete(o)) }
+	takenAndGone := func(d *cronDesk, o *batchv1.CronJob) {
+		was := o.DeepCopy()
+		o.Labels = nil
+		d.CronJobEvents(&asks{}).OnUpdate(was, o)
+		gone(d, o)
+	}
 
 	for _, test := range []struct {
 		name, by string
@@ -306,6 +312,7 @@ func TestCronJobs_MemoriesShared(t *testing.T) {
 	}{
 		{name: "another's", by: "other", steps: []step{runs, runs, gone}},
 		{name: "another's, unseen", by: "other", steps: []step{gone}},
+		{name: "another's until we take it, unseen", by: "other", steps: []step{runs, takenAndGone}, want: "Delete"},
 		{name: "ours", steps: []step{runs, gone, gone}, want: "Get Set Delete"},
 		{name: "ours, unseen", steps: []step{gone}, want: "Delete"},
 		{name: "ours, gone before a failure", steps: []step{gone, gone, gone}, broken: errDatabase, want: "Delete Delete"},
