@@ -404,6 +404,10 @@ func TestNext(t *testing.T) {
 		t.Error(o)
 	}
 	text := strings.Replace(tickWith("timeZone: America/New_York", "0"), "* * * * *", "30 2 * * 0", 1)
+	generated := w.manifest(strings.Replace(text, "name: tick", "generateName: tick-", 1))
+	if o := w.want(0, "next", generated); !strings.HasPrefix(o.out, "tick-: ") {
+		t.Error(o)
+	}
 	if o := w.want(0, "next", w.manifest(text)); !strings.Contains(o.out, "SkippedTime: ") ||
 		!strings.Contains(o.out, "at 02:30 on Sundays") {
 		t.Error(o)

@@ -132,9 +132,9 @@ func (r *session) jobEnded(e *ending, got result) {
 func (r *session) removed(e *ending, got result) {
 	switch {
 	case got.cronJob != nil:
-		r.reporter.Note("CronJob " + got.cronJob.Key() + ": removed")
+		r.reporter.Removed(got.cronJob.UID, "CronJob "+got.cronJob.Key()+": removed")
 	case got.job.CronJob == "":
-		r.reporter.Note("job " + got.job.Key() + ": removed")
+		r.reporter.Removed(got.job.UID, "job "+got.job.Key()+": removed")
 		e.status = max(e.status, exitFailed)
 	}
 }

@@ -61,7 +61,7 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	for _, c := range all {
 		cronJobs = append(cronJobs, store.CronJob{
 			Namespace: c.Object.Namespace,
-			Name:      cmp.Or(c.Object.Name, name),
+			Name:      cmp.Or(c.Object.Name, c.Object.GenerateName, name),
 			Manifest:  c.Raw,
 			Created:   now.Truncate(time.Second),
 		})

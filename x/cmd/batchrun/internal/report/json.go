@@ -111,5 +111,8 @@ func (j *jsonLines) End(stored *store.Job, s job.Status, f *Failure) {
 // Log does nothing: the logs of pods are text, and batchrun logs prints them.
 func (j *jsonLines) Log(logs.Line) {}
 
+// Removed writes a line of text, separate from the JSON.
+func (j *jsonLines) Removed(_ job.UID, text string) { j.Note(text) }
+
 // Close does nothing: every line is written immediately.
 func (j *jsonLines) Close() {}

@@ -293,6 +293,14 @@ func (l *live) End(stored *store.Job, s job.Status, f *Failure) {
 	l.ends = append(l.ends, line+"\n"+f.text())
 }
 
+// Removed removes the line of the job or CronJob, and writes the text above the others.
+func (l *live) Removed(uid job.UID, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = slices.DeleteFunc(l.lines, func(j *liveLine) bool { return j.uid == uid })
+	l.above("%s\n", text)
+}
+
 // Close removes the live lines and writes the final states.
 func (l *live) Close() {
 	close(l.stop)

@@ -220,6 +220,22 @@ func TestLive_SameName(t *testing.T) {
 	}
 }
 
+// TestLive_Removed: the line of a removed job or CronJob goes. The note about it stays.
+func TestLive_Removed(t *testing.T) {
+	l, b := screen(60, 24)
+	l.Round(round("long", 2, 0, 0))
+	l.Round(round("stays", 2, 0, 0))
+	l.CronRound(control.CronRound{CronJob: &store.CronJob{Namespace: "default", Name: "tick", UID: "cron"}})
+	l.draw("")
+	l.Removed("of-long", "job long: removed")
+	l.Removed("cron", "CronJob tick: removed")
+
+	want := []string{"job long: removed", "CronJob tick: removed", l.frame(60, 24)[0], ""}
+	if got := emulate(60, b.String()); !slices.Equal(got, want) || !strings.HasPrefix(want[2], "stays") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestLive_Rounds: jobs and CronJobs have live lines. The jobs of CronJobs are written above them.
 func TestLive_Rounds(t *testing.T) {
 	l, b := screen(100, 24)
@@ -235,6 +251,7 @@ func TestLive_Rounds(t *testing.T) {
 		"hello: BackoffLimitExceeded: too many",
 		"tick: disk full; trying again",
 		"a note",
+		"job bye: removed",
 		"hello  [###########-----------]  1m05s  1/2 done, 3 active, 1 failed  3 active pods not finished; …",
 		"tick  active 0",
 		"hello: Suspended; active 0, succeeded 0/2, failed 0; after 1m05s",

@@ -28,6 +28,8 @@ type Reporter interface {
 	Log(l logs.Line)
 	// End reports the state of a job when its loop has ended, and why the job has failed if it has.
 	End(j *store.Job, status job.Status, f *Failure)
+	// Removed notes that the user has removed a job or a CronJob.
+	Removed(uid job.UID, text string)
 	// Close writes the rest of the output.
 	Close()
 }
@@ -195,6 +197,9 @@ func (p *plain) End(j *store.Job, s job.Status, f *Failure) {
 	delete(p.specs, key) // a CronJob creates new jobs without end
 	delete(p.last, key)
 }
+
+// Removed writes a line to the notes.
+func (p *plain) Removed(_ job.UID, text string) { p.Note(text) }
 
 // Close does nothing: every line is written immediately.
 func (p *plain) Close() {}

@@ -36,6 +36,7 @@ func lines(r Reporter, at time.Time) {
 		nil)
 	r.End(one.Job, job.Status{Succeeded: 2, Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, Reason: "CompletionsReached", Message: "Reached"}}}, nil)
 	r.Round(one) // it goes on
+	r.Removed("of-bye", "job bye: removed")
 	r.Close()
 }
 
@@ -56,7 +57,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-const noteLines = "hello: status.ready: -1: must not be negative\ntick: disk full; trying again\na note\n"
+const noteLines = "hello: status.ready: -1: must not be negative\ntick: disk full; trying again\na note\njob bye: removed\n"
 
 const plainLines = `NOW hello: BackoffLimitExceeded: too many
 NOW hello: active 3, succeeded 1/2, failed 1; 3 active pods not finished; 2 not started yet; next round at SOON
