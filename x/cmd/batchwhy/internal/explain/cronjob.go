@@ -80,8 +80,10 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	out := Explanation{Kind: "CronJob", Namespace: c.Namespace, Name: c.Name, UID: c.UID, Source: c.At.String()}
 	if c.IsManifest {
 		out.UID = ""
-		if is := existingOf[*read.CronJob](e, "CronJob", &c.Meta); is != nil && len(c.Refused) == 0 {
-			return e.cronJobOver(c, is)
+		if is, exists := e.existingOf("CronJob", &c.Meta).(*read.CronJob); exists && len(c.Refused) == 0 {
+			if over, ok := e.cronJobOver(c, is); ok {
+				return over
+			}
 		}
 	}
 

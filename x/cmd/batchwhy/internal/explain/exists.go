@@ -5,129 +5,155 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// objectName is the kind and the name of an object, without its namespace.
-type objectName struct{ kind, name string }
-
-// sortExisting notes the objects that an API server has accepted.
+// sortExisting notes the Jobs and CronJobs that an API server has accepted, by kind, namespace and name.
 func (e *Explainer) sortExisting() {
-	e.existing = make(map[objectName][]any)
+	e.existing = make(map[string]any)
 	for _, j := range e.objects.Jobs {
 		if j != nil && !j.IsManifest {
-			key := objectName{"Job", j.Name}
-			e.existing[key] = append(e.existing[key], j)
+			e.existing["Job "+j.Key()] = j
 		}
 	}
 	for _, c := range e.objects.CronJobs {
 		if c != nil && !c.IsManifest {
-			key := objectName{"CronJob", c.Name}
-			e.existing[key] = append(e.existing[key], c)
+			e.existing["CronJob "+c.Key()] = c
 		}
 	}
 }
 
-// existingOf returns the object that a manifest would change, or nil. If the manifest has no
-// namespace, it is the object with the same name, if there is only one.
-func existingOf[T interface{ Key() string }](e *Explainer, kind string, m *read.Meta) (found T) {
-	all := e.existing[objectName{kind, m.Name}]
-	for _, o := range all {
-		if object := o.(T); object.Key() == m.Key() || m.Namespace == "" && len(all) == 1 {
-			return object
-		}
+// existingOf returns the object that kubectl apply would change, or nil. A manifest with generateName
+// changes none, and one without a namespace is taken for the namespace default.
+func (e *Explainer) existingOf(kind string, m *read.Meta) any {
+	if m.GenerateName != "" && m.Name == m.GenerateName {
+		return nil
 	}
-	return found
+	key := m.Key()
+	if m.Namespace == "" {
+		key = "default/" + m.Name
+	}
+	return e.existing[kind+" "+key]
 }
 
 // jobOver explains the manifest of a Job that exists already: what kubectl apply would change, and
-// what happens then.
-func (e *Explainer) jobOver(m, is *read.Job) Explanation {
-	next := job.Spec{}
-	if err := patched(&next, &is.Object.Spec, specPatch(m.Spec)); err != nil {
-		return broken(Explanation{Kind: "Job", Namespace: is.Namespace, Name: is.Name, Source: m.At.String()}, err,
-			inspect("look at the manifest", "kubectl diff -f job.yaml"))
+// what the controller would do then.
+func (e *Explainer) jobOver(m, is *read.Job) (out Explanation, ok bool) {
+	d, spec, ok := specAfter(is.Spec, m.Spec, &is.Meta)
+	over, err := is.With(spec)
+	if !ok || err != nil {
+		return out, false
 	}
 
-	ofTemplate := templateChanges("spec.template", is.Template, m.Template)
-	refused := lines(jobadmit.ValidateUpdate(&is.Object, next, release.Newest()))
-	for _, c := range ofTemplate {
-		refused = append(refused, c+": the template of a Job must not change")
+	template := func(spec json.RawMessage) []byte {
+		var s struct{ Template json.RawMessage }
+		_ = json.Unmarshal(spec, &s)
+		return s.Template
 	}
+	newest := release.Newest()
+	refused := append(lines(jobadmit.ValidateUpdate(&is.Object, over.Object.Spec, newest)),
+		lines(jobadmit.ValidateTemplateUpdate(&is.Object, template(is.Spec), template(spec), newest))...)
 
-	over := *is
-	over.At, over.Object.Spec = m.At, next
-	out := e.job(&over)
-	if len(refused) == 0 {
-		return applied(out, e.job(is), append(changes("spec", &is.Object.Spec, &next), ofTemplate...))
+	out = besides(e.job(is), m.At.String())
+	if len(refused) == 0 || len(d) == 0 { // without a change, kubectl sends nothing
+		l, err := e.lookAt(over)
+		if err != nil {
+			return out, false
+		}
+		then := l.whatFollows()
+		if is.Object.Status.Finished() != "" {
+			then = "nothing runs again, since the Job has ended"
+		}
+		return applied(out, d, then, l.specFindings()), true
 	}
 
 	l, err := e.lookAt(is)
 	if err != nil {
-		return out
+		return out, false
 	}
 	remedy := does("delete the Job, and create it from the manifest", l.cost(),
 		remove(is.Namespace, "job", is.Name), apply(is.Namespace, "job", is.Name))
 	if is.Controller().Kind != "" || keeperOf(&is.Meta).name != "" {
 		remedy = l.again("make the change")
 	}
-	return notApplied(out, refused, when("the change is wanted", remedy))
+	return notApplied(out, d, refused, when("the change is wanted", remedy)), true
 }
 
-// cronJobOver is like jobOver, for a CronJob. A CronJob may change in every field.
-func (e *Explainer) cronJobOver(m, is *read.CronJob) Explanation {
-	next := cronjob.Spec{}
-	if err := patched(&next, &is.Object.Spec, specPatch(m.Spec)); err != nil {
-		return broken(Explanation{Kind: "CronJob", Namespace: is.Namespace, Name: is.Name, Source: m.At.String()}, err,
-			inspect("look at the manifest", "kubectl diff -f cronjob.yaml"))
+// whatFollows describes what the controller does with the Job as it is after kubectl apply.
+func (l *look) whatFollows() string {
+	create, remove := int64(len(l.plan.Create)), int64(len(l.plan.Delete))
+	switch {
+	case l.plan.Verdict.Type != "":
+		return fmt.Sprintf("the Job then ends (%s)", l.plan.Verdict.Reason)
+	case create > 0:
+		return fmt.Sprintf("the controller then creates %s", count(create, "pod"))
+	case remove > 0:
+		return fmt.Sprintf("the controller then deletes %s", count(remove, "pod"))
 	}
-
-	over := *is
-	over.At, over.Object.Spec, over.Template = m.At, next, m.Template
-	out := e.cronJob(&over)
-	if refused := lines(cronjob.ValidateUpdate(&is.Object, next, release.Newest())); len(refused) > 0 {
-		return notApplied(out, refused, inspect("correct the field in the manifest", "kubectl diff -f cronjob.yaml"))
-	}
-	return applied(out, e.cronJob(is), append(changes("spec", &is.Object.Spec, &next),
-		templateChanges("spec.jobTemplate.spec.template", is.Template, m.Template)...))
+	return "no pod is created or deleted for that"
 }
 
-// applied adds the finding that the manifest is not applied yet. out explains the object with the
-// manifest's spec, and was explains the object as it is. Findings that was also has are left out.
-// So is the finding that the controller is late, because it does not know the manifest yet.
-func applied(out, was Explanation, changes []string) Explanation {
-	text := fmt.Sprintf("the %s exists, and this is explained as if the manifest had been applied: it changes %s",
-		out.Kind, list(changes))
+// cronJobOver is like jobOver, for CronJobs. Each of their fields may change.
+func (e *Explainer) cronJobOver(m, is *read.CronJob) (out Explanation, ok bool) {
+	d, spec, ok := specAfter(is.Spec, m.Spec, &is.Meta)
+	over, err := is.With(spec)
+	if !ok || err != nil {
+		return out, false
+	}
+
+	out = besides(e.cronJob(is), m.At.String())
+	refused := lines(cronjob.ValidateUpdate(&is.Object, over.Object.Spec, release.Newest()))
+	if len(refused) > 0 && len(d) > 0 {
+		return notApplied(out, d, refused,
+			inspect("correct the field in the manifest", "kubectl diff -f cronjob.yaml")), true
+	}
+
+	l, err := e.lookAtCron(over)
+	if err != nil {
+		return out, false
+	}
+	then := l.nextRun()
+	if l.isSuspended() {
+		then = "no run starts then, since it is suspended"
+	}
+	return applied(out, d, then, slices.Concat(l.specFindings(), l.suspendedFindings())), true
+}
+
+// besides returns the explanation of a manifest, without findings. The argument was is the explanation
+// of the object that exists.
+func besides(was Explanation, source string) Explanation {
+	return Explanation{
+		Kind: was.Kind, Namespace: was.Namespace, Name: was.Name, Source: source, State: was.State,
+		Summary: sentence(fmt.Sprintf("a manifest of the %s in the cluster, which is explained separately", was.Kind)),
+	}
+}
+
+// applied says what kubectl apply would change.
+func applied(out Explanation, changes []string, then string, findings []Finding) Explanation {
+	text := fmt.Sprintf("with kubectl apply, the manifest changes %s; %s", list(changes), then)
 	if len(changes) == 0 {
-		text = fmt.Sprintf("the %s exists, and the manifest changes nothing that decides what happens", out.Kind)
+		text = fmt.Sprintf("with kubectl apply, the manifest changes nothing in the spec of the %s", out.Kind)
 	}
-	file := strings.ToLower(out.Kind) + ".yaml"
-	out.Findings = slices.DeleteFunc(out.Findings, func(f Finding) bool {
-		isLate := f.Code == "ControllerBehind" || f.Code == "NotExpired"
-		wasSo := func(g Finding) bool { return f.Code == g.Code && f.Text == g.Text }
-		return isLate || slices.ContainsFunc(was.Findings, wasSo)
-	})
-	out.Findings = append(out.Findings, finding(Note, "AppliesToExisting", text,
-		inspect("look at each difference", "kubectl diff -f "+file)))
+	out.Findings = append(findings, finding(Note, "AppliesToExisting", text,
+		inspect("look at each difference", "kubectl diff -f "+strings.ToLower(out.Kind)+".yaml")))
 	return out
 }
 
-// notApplied explains a manifest that a server refuses to apply to the object that exists.
-func notApplied(was Explanation, refused []string, remedies ...*Remedy) Explanation {
-	return Explanation{
-		Kind: was.Kind, Namespace: was.Namespace, Name: was.Name, Source: was.Source, State: Broken,
-		Summary: sentence(fmt.Sprintf("the manifest of a %s that exists: a server refuses to apply it, and the %s "+
-			"stays as it is", was.Kind, was.Kind)),
-		Findings: oneFinding(Error, "ApplyRefused", strings.Join(refused, "; "), append(remedies,
-			when("both are wanted", inspect("give the manifest another name, or generateName with kubectl create",
-				"kubectl create --dry-run=server -f "+strings.ToLower(was.Kind)+".yaml")))...),
-	}
+// notApplied explains a manifest that a server refuses because its object exists.
+func notApplied(out Explanation, changes, refused []string, remedies ...*Remedy) Explanation {
+	out.State = Broken
+	text := fmt.Sprintf("with kubectl apply, the manifest would change %s; a server refuses that, and the %s stays as "+
+		"it is: %s", list(changes), out.Kind, strings.Join(refused, "; "))
+	both := inspect("give the manifest another name, or generateName with kubectl create",
+		"kubectl create --dry-run=server -f "+strings.ToLower(out.Kind)+".yaml")
+	out.Findings = oneFinding(Error, "ApplyRefused", text, append(remedies, when("both are wanted", both))...)
+	return out
 }
 
 func lines(err error) []string {
@@ -137,54 +163,163 @@ func lines(err error) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-func specPatch(spec json.RawMessage) []byte {
-	return slices.Concat([]byte(`{"spec":`), spec, []byte("}"))
+// differences are the fields that kubectl apply changes, as "spec.parallelism from 1 to 3".
+type differences []string
+
+// specAfter returns a spec as kubectl apply leaves it, from the spec that exists, the manifest's, and the
+// one that was applied before, if an annotation has it. ok is false if the spec that exists is unknown.
+func specAfter(was, manifest json.RawMessage, m *read.Meta) (d differences, spec json.RawMessage, ok bool) {
+	var before, next, last any
+	if json.Unmarshal(was, &before) != nil || json.Unmarshal(manifest, &next) != nil {
+		return nil, nil, false
+	}
+	var applied struct{ Spec any }
+	if json.Unmarshal([]byte(m.Annotations["kubectl.kubernetes.io/last-applied-configuration"]), &applied) == nil {
+		last = applied.Spec
+	}
+
+	data, err := json.Marshal(d.merge("spec", before, next, last))
+	return d, data, err == nil
 }
 
-// changes describes the fields of a spec that differ. Templates have their own differences.
-func changes(path string, was, is any) (all []string) {
-	var before, after map[string]any
-	a, _ := json.Marshal(was)
-	b, _ := json.Marshal(is)
-	_, _ = json.Unmarshal(a, &before), json.Unmarshal(b, &after)
-	delete(before, "template")
-	delete(after, "template")
+func (d *differences) note(path, text string) { *d = append(*d, path+" "+text) }
 
-	both := maps.Clone(before)
-	maps.Copy(both, after)
-	for _, key := range sortedKeys(both) {
-		if x, y := written(before[key]), written(after[key]); x != y {
-			all = append(all, fmt.Sprintf("%s.%s from %s to %s", path, key, x, y))
+// merge merges maps by their keys, and lists whose elements have names by these. It keeps what the
+// manifest does not mention, unless it was applied before.
+func (d *differences) merge(path string, was, next, last any) any {
+	switch next := next.(type) {
+	case map[string]any:
+		before, isMap := was.(map[string]any)
+		if !isMap {
+			break
+		}
+		earlier, _ := last.(map[string]any)
+		out := maps.Clone(before)
+		for _, key := range sortedKeys(next) {
+			at := path + "." + key
+			switch value, is := before[key]; {
+			case next[key] == nil:
+				delete(out, key) // the server sets its default
+			case is:
+				out[key] = d.merge(at, value, next[key], earlier[key])
+			case !isEmpty(next[key]):
+				out[key] = next[key]
+				d.note(at, "from none to "+written(next[key]))
+			}
+		}
+		for _, key := range sortedKeys(earlier) {
+			if _, is := before[key]; is && next[key] == nil && earlier[key] != nil {
+				delete(out, key)
+				d.note(path+"."+key, "from "+written(before[key])+" to none")
+			}
+		}
+		return out
+	case []any:
+		before, isList := was.([]any)
+		if isList && isNamed(next) && isNamed(before) {
+			return d.mergeNamed(path, before, next, last)
 		}
 	}
-	return all
+
+	if isSame(was, next) {
+		return was
+	}
+	d.note(path, "from "+written(was)+" to "+written(next))
+	return next
 }
 
-// written returns a field's value in JSON.
+func (d *differences) mergeNamed(path string, was, next []any, last any) any {
+	out := slices.Clone(was)
+	place := make(map[string]int, len(was))
+	for i := range was {
+		place[nameIn(was[i])] = i
+	}
+	earlier := make(map[string]any)
+	list, _ := last.([]any)
+	for _, element := range list {
+		earlier[nameIn(element)] = element
+	}
+
+	for _, element := range next {
+		name := nameIn(element)
+		at := path + "[" + name + "]"
+		if i, is := place[name]; is {
+			out[i] = d.merge(at, was[i], element, earlier[name])
+		} else {
+			out = append(out, element)
+			d.note(at, "is added")
+		}
+		delete(earlier, name)
+	}
+	for _, name := range sortedKeys(earlier) {
+		if i, is := place[name]; is && name != "" {
+			out[i] = nil
+			d.note(path+"["+name+"]", "is removed")
+		}
+	}
+	return slices.DeleteFunc(out, func(element any) bool { return element == nil })
+}
+
+func nameIn(element any) string {
+	m, _ := element.(map[string]any)
+	name, _ := m["name"].(string)
+	return name
+}
+
+func isNamed(list []any) bool {
+	return !slices.ContainsFunc(list, func(element any) bool { return nameIn(element) == "" })
+}
+
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	}
+	return value == nil || value == false
+}
+
+// isSame reports whether a server keeps was if next is applied: what next leaves out may be a default,
+// and quantities have several forms.
+func isSame(was, next any) bool {
+	switch next := next.(type) {
+	case map[string]any:
+		before, _ := was.(map[string]any)
+		for key, value := range next {
+			if v, is := before[key]; !isSame(v, value) && (is || !isEmpty(value)) {
+				return false
+			}
+		}
+		return was != nil
+	case []any:
+		before, _ := was.([]any)
+		return slices.EqualFunc(before, next, isSame)
+	}
+	if was == next {
+		return true
+	}
+	a, isQuantity := quantity(was)
+	b, isOther := quantity(next)
+	return isQuantity && isOther && a == b
+}
+
+// quantity returns the value of a quantity such as 500m, 0.5 or 1Gi.
+func quantity(value any) (float64, bool) {
+	text := strings.Trim(written(value), `"`)
+	digits := strings.TrimRight(text, "numkMGTPEi")
+	n, err := strconv.ParseFloat(digits, 64)
+	factor, ok := map[string]float64{
+		"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+		"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50, "Ei": 1 << 60,
+	}[text[len(digits):]]
+	return n * factor, err == nil && ok
+}
+
+// written returns a value in JSON, cut if it is long.
 func written(value any) string {
-	if value == nil {
-		return "none"
-	}
 	data, _ := json.Marshal(value)
-	return string(data)
-}
-
-// templateChanges describes the images and commands of a manifest that differ. What the manifest
-// leaves out stays as it is.
-func templateChanges(path string, was, is read.PodSpec) (all []string) {
-	for _, c := range is.Containers {
-		before := was.Container(c.Name)
-		list := "containers"
-		if c.Init {
-			list = "initContainers"
-		}
-		at := fmt.Sprintf("%s.spec.%s[%s]", path, list, c.Name)
-		if c.Image != "" && before.Name != "" && c.Image != before.Image {
-			all = append(all, fmt.Sprintf("%s.image from %s to %s", at, before.Image, c.Image))
-		}
-		if c.Runs != 0 && before.Name != "" && c.Runs != before.Runs {
-			all = append(all, at+": command, args or env")
-		}
-	}
-	return all
+	return brief(string(data))
 }

@@ -55,8 +55,10 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	out := Explanation{Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, Source: j.At.String()}
 	if j.IsManifest {
 		out.UID = ""
-		if is := existingOf[*read.Job](e, "Job", &j.Meta); is != nil && len(j.Refused) == 0 {
-			return e.jobOver(j, is)
+		if is, exists := e.existingOf("Job", &j.Meta).(*read.Job); exists && len(j.Refused) == 0 {
+			if over, ok := e.jobOver(j, is); ok {
+				return over
+			}
 		}
 	}
 

@@ -2,7 +2,9 @@ package read
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
@@ -38,9 +40,12 @@ func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place 
 	if j.IsManifest {
 		j.Object.Name, j.Object.UID = m.Name, manifestUID(at, j.Key())
 		j.UID = j.Object.UID
-		j.Unknown, j.Refused, j.Spec = unknown, x.Judge(), specOf(data)
+		j.Unknown, j.Refused = unknown, x.Judge()
 	}
 
+	if len(o.Jobs) < maxSpecs {
+		j.Spec = specOf(data)
+	}
 	job.Default(&j.Object.Spec)
 	for _, c := range j.Object.Status.Conditions {
 		o.see(c.LastTransitionTime)
@@ -63,26 +68,17 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 		return err
 	}
 
-	c := &CronJob{
-		Meta:       *m,
-		Object:     decoded,
-		At:         at,
-		IsManifest: m.UID == "",
-		Template:   head.Spec.JobTemplate.Spec.Template.Spec.read(),
-	}
-
-	jobs := &head.Spec.JobTemplate.Spec
-	c.JobsSuspended, c.JobsEnd = jobs.Suspend != nil && *jobs.Suspend, jobs.Deadline != nil
-	if jobs, err := manifest.JobSpecOf(data); err == nil {
-		c.Jobs = jobs
-	}
-
+	c := &CronJob{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == ""}
+	c.setTemplate(data, &head.more)
 	if c.IsManifest {
 		c.Object.Name, c.Object.UID = m.Name, manifestUID(at, c.Key())
 		c.UID = c.Object.UID
-		c.Unknown, c.Refused, c.Spec = unknown, x.Judge(), specOf(data)
+		c.Unknown, c.Refused = unknown, x.Judge()
 	}
 
+	if len(o.CronJobs) < maxSpecs {
+		c.Spec = specOf(data)
+	}
 	cronjob.Default(&c.Object.Spec)
 	o.see(c.Object.Status.LastScheduleTime)
 	o.see(c.Object.Status.LastSuccessfulTime)
@@ -90,6 +86,51 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 	o.CronJobs = put(o.CronJobs, place, c)
 	return nil
 }
+
+// setTemplate takes what explanations need of the template of a CronJob's Jobs.
+func (c *CronJob) setTemplate(data []byte, from *more) {
+	jobs := &from.Spec.JobTemplate.Spec
+	c.Template = jobs.Template.Spec.read()
+	c.JobsSuspended, c.JobsEnd = jobs.Suspend != nil && *jobs.Suspend, jobs.Deadline != nil
+	c.Jobs = nil
+	if jobs, err := manifest.JobSpecOf(data); err == nil {
+		c.Jobs = jobs
+	}
+}
+
+// With returns the Job with another spec, after defaults.
+func (j *Job) With(spec json.RawMessage) (*Job, error) {
+	data := slices.Concat([]byte(`{"kind":"Job","spec":`), spec, []byte("}"))
+	var from more
+	decoded, err := job.DecodeJob(data)
+	if err = errors.Join(err, json.Unmarshal(data, &from)); err != nil {
+		return nil, err
+	}
+
+	next := *j
+	next.Object.Spec, next.Spec, next.Template = decoded.Spec, spec, from.Spec.Template.Spec.read()
+	job.Default(&next.Object.Spec)
+	return &next, nil
+}
+
+// With returns the CronJob with another spec, after defaults.
+func (c *CronJob) With(spec json.RawMessage) (*CronJob, error) {
+	data := slices.Concat([]byte(`{"kind":"CronJob","spec":`), spec, []byte("}"))
+	var from more
+	decoded, err := cronjob.DecodeCronJob(data)
+	if err = errors.Join(err, json.Unmarshal(data, &from)); err != nil {
+		return nil, err
+	}
+
+	next := *c
+	next.Object.Spec, next.Spec = decoded.Spec, spec
+	next.setTemplate(data, &from)
+	cronjob.Default(&next.Object.Spec)
+	return &next, nil
+}
+
+// maxSpecs is the number of Jobs, and of CronJobs, whose specs are kept as they are written.
+const maxSpecs = 10_000
 
 // specOf returns the spec of an object that has been decoded already.
 func specOf(data []byte) json.RawMessage {

@@ -92,7 +92,7 @@ type Job struct {
 	Unknown []manifest.Unknown
 	// Refused are the other problems for which an API server would refuse a manifest.
 	Refused manifest.Problems
-	// Spec is the spec of a manifest as it is written, without defaults.
+	// Spec is the spec as it is written; nil for a Job that came after many others.
 	Spec json.RawMessage
 }
 

@@ -2,8 +2,6 @@ package read
 
 import (
 	"bytes"
-	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -96,8 +94,6 @@ type ContainerSpec struct {
 	Init, Sidecar, Liveness bool
 	CPU, Memory             string // requests
 	MemoryLimit             string
-	// Runs is a hash of the command, the arguments and the environment, and 0 if there are none.
-	Runs uint64
 }
 
 // Container returns the spec of a container, or the zero ContainerSpec.
@@ -169,12 +165,7 @@ type containerOfSpec struct {
 	Image         string    `json:"image"`
 	RestartPolicy string    `json:"restartPolicy"`
 	Liveness      *struct{} `json:"livenessProbe"`
-	Command       []string  `json:"command"`
-	Args          []string  `json:"args"`
-	Env           []struct {
-		Name, Value string
-	} `json:"env"`
-	Resources struct {
+	Resources     struct {
 		Requests, Limits struct{ CPU, Memory quantity }
 	} `json:"resources"`
 }
@@ -224,17 +215,7 @@ func (c *containerOfSpec) read(init bool) ContainerSpec {
 		CPU:         string(c.Resources.Requests.CPU),
 		Memory:      string(c.Resources.Requests.Memory),
 		MemoryLimit: string(c.Resources.Limits.Memory),
-		Runs:        c.runs(),
 	}
-}
-
-func (c *containerOfSpec) runs() uint64 {
-	if len(c.Command)+len(c.Args)+len(c.Env) == 0 {
-		return 0
-	}
-	hash := fnv.New64a()
-	fmt.Fprintf(hash, "%q %q %q", c.Command, c.Args, c.Env)
-	return hash.Sum64()
 }
 
 type containerMore struct {
