@@ -89,6 +89,8 @@ func (e *Explainer) jobOver(m, is *read.Job) (out Explanation, ok bool) {
 func (l *look) whatFollows() string {
 	create, remove := int64(len(l.plan.Create)), int64(len(l.plan.Delete))
 	switch {
+	case !l.podsRead:
+		return "what the controller does then depends on the pods, which the input lacks"
 	case l.plan.Verdict.Type != "":
 		return fmt.Sprintf("the Job then ends (%s)", l.plan.Verdict.Reason)
 	case create > 0:
