@@ -96,7 +96,8 @@ func (c *checker) checkRow(s *cronState, e *event, before *cronjob.CronJob, how 
 }
 
 // checkTrimmed checks a job whose deletion begins. While the history is longer than its limit, the
-// oldest jobs must be deleted first. A job with a time to live is not judged.
+// oldest jobs must be deleted first. A job with a time to live is not judged. A watch with a selector
+// also shows a deletion if the job no longer matches.
 func (c *checker) checkTrimmed(s *jobState, e *event) {
 	if s == nil || !s.job.DeletionTimestamp.IsZero() && e.change == isDeleted {
 		return // the deletion began before
@@ -107,6 +108,8 @@ func (c *checker) checkTrimmed(s *jobState, e *event) {
 	switch {
 	case cron == nil || !c.isCertain(&cron.seen):
 		return
+	case !cron.cronJob.DeletionTimestamp.IsZero():
+		return // the garbage collector deletes the jobs, in any order
 	case end.Type == "" || hasTTL || e.audited:
 		return
 	}
@@ -149,7 +152,11 @@ func (c *checker) checkTrimmed(s *jobState, e *event) {
 
 	surplus := finished - int(*limit)
 	if surplus > 0 && older >= surplus {
-		c.found(finding(e, "CI11", unlessDeleted,
+		unless := unlessDeleted
+		if s.job.DeletionTimestamp.IsZero() {
+			unless += ", or " + unlessChosen
+		}
+		c.found(finding(e, "CI11", unless,
 			"is deleted before job %s, while the history of CronJob %s is %d too long",
 			oldest.name, cron.name, surplus))
 	}

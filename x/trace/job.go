@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobstatus"
@@ -222,7 +223,7 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 	}
 
 	r := c.options.Release
-	if !r.Has(release.JobManagedBy) && !r.Has(release.JobPodReplacementPolicy) {
+	if jobrules.EndsWithoutNotice(r.Off()) {
 		old, next = announced(old), announced(next)
 	}
 
@@ -453,13 +454,8 @@ func (c *checker) checkLost(s *jobState, e *event) {
 func (c *checker) noteLists(s *jobState, before *job.Status) {
 	listed, left := changedLists(before, &s.job.Status)
 	for _, l := range listed {
-		d := digestOf(l.uid)
-		if s.pods[d]&(isShown|isListed) == isShown {
-			s.pods[d] |= isListed
-			s.roll.recorded++
-		}
-
 		p := c.pods[l.uid]
+		s.recorded(l.uid, p)
 		if p == nil || p.owner != s.uid {
 			continue
 		}

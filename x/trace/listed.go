@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
@@ -39,8 +40,9 @@ func (g *ending) note(p *job.Pod) {
 // have seen, the pod must count in the way in which the status lists it.
 func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podState, as string) {
 	// When a job fails, the controller deletes the running pods and counts them as failed. Such a pod
-	// may end before it is deleted.
-	endsPods := isTrue(&s.job.Status, job.ConditionFailureTarget)
+	// may end before it is deleted. If ends are not announced, no status shows that the job fails.
+	isUnannounced := jobrules.EndsWithoutNotice(c.options.Release.Off()) && p.isDeleting
+	endsPods := isUnannounced || isTrue(&s.job.Status, job.ConditionFailureTarget)
 	// With these options, a pod may count for reasons that its versions do not show.
 	o := &c.options.Jobs
 	countsMore := o.PendingTimeout > 0 || o.TerminatingTimeout > 0 || o.MaxIgnoredFailures > 0
@@ -52,14 +54,17 @@ func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podSta
 	isCounted := func(pod job.Pod) bool { return c.counts(before, pod, as) || c.counts(&s.job, pod, as) }
 	if !slices.ContainsFunc(p.ending.versions, isCounted) {
 		last := &p.ending.versions[len(p.ending.versions)-1]
-		rule, why := "J10", "the podFailurePolicy ignores its failure"
+		hasIndex := p.index >= 0 || before.Spec.CompletionMode != job.Indexed
+		rule, why := "J10", "does not count so"
 		switch {
 		case as == "succeeded":
-			rule, why = "J9", "does not count so"
+			rule = "J9"
 		case last.Phase == job.PodSucceeded:
 			rule, why = "JI1", "has succeeded"
 		case last.Phase < job.PodSucceeded:
 			rule, why = "J7", "counts only once it has ended"
+		case hasIndex && before.Spec.PodFailurePolicy != nil:
+			why = "the podFailurePolicy ignores its failure"
 		}
 		c.found(finding(e, rule, "", "pod %s is listed as %s, and %s", p.name, as, why))
 		return
@@ -73,14 +78,12 @@ func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podSta
 	}
 }
 
-// counts reports whether the planner lists a pod as succeeded or as failed.
+// counts reports whether the planner lists a pod as succeeded or as failed. A failed pod may wait for
+// its replacement before it is counted, but not at the end of the job (J17). So the planner is asked
+// at an end, and in a success, which counts no pod only because the job ends (J37).
 func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
 	var status job.Status
-	if pod.Phase >= job.PodSucceeded {
-		// At the end of a job, every pod that has ended is counted (J17).
-		status.Conditions = []job.Condition{{Type: job.ConditionFailureTarget, Status: job.ConditionTrue}}
-	}
-
+	status.Conditions = []job.Condition{{Type: job.ConditionSuccessCriteriaMet, Status: job.ConditionTrue}}
 	plan, ok := c.plan(j, status, pod)
 	if !ok {
 		return true

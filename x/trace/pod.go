@@ -199,6 +199,7 @@ func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
 	}
 	if ended && p.phase == job.PodSucceeded {
 		s.streak.succeeded(p)
+		s.completed(p)
 	}
 	if ended && p.phase == job.PodFailed && p.index >= 0 {
 		if !p.finished.IsZero() {

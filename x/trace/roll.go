@@ -10,7 +10,8 @@ type roll struct {
 	// isWhole is true once the log surely shows the pods of the job. isSpoilt is true once the log may
 	// lack some of them.
 	isWhole, isSpoilt bool
-	// shown counts the pods that the log has shown, and recorded those that a status has listed.
+	// shown counts the pods that the log has shown, and recorded those that a status has listed. If the
+	// job is Indexed, recorded leaves out pods that have succeeded: their indexes are counted.
 	shown, recorded int
 }
 
@@ -30,6 +31,27 @@ func (c *checker) enrolled(s *jobState, e *event) {
 	}
 	s.roll.isSpoilt = s.roll.isSpoilt || e.audited || !isNewPod(e)
 	s.roll.isWhole = s.roll.isWhole || s.roll.source == e.source
+}
+
+// recorded notes that a status has listed a pod. p is nil if the pod is unknown.
+func (s *jobState) recorded(uid job.UID, p *podState) {
+	d := digestOf(uid)
+	if s.pods[d]&(isShown|isListed) != isShown {
+		return
+	}
+	s.pods[d] |= isListed
+	isCompleted := p != nil && p.phase == job.PodSucceeded
+	if !isCompleted || s.job.Spec.CompletionMode != job.Indexed {
+		s.roll.recorded++
+	}
+}
+
+// completed notes the success of a pod. A status may have listed the pod as failed before.
+func (s *jobState) completed(p *podState) {
+	wasListed := s.pods[digestOf(p.uid)]&isListed != 0
+	if wasListed && s.job.Spec.CompletionMode == job.Indexed {
+		s.roll.recorded--
+	}
 }
 
 // hasAll reports whether the log has shown all pods of a job.
@@ -56,7 +78,7 @@ func (c *checker) checkActive(s *jobState, e *event, before *job.Job) {
 	case !r.isWhole && r.recorded == 0 && active == r.shown:
 		r.isWhole = r.shown > 0
 	case c.hasAll(s) && active > most:
-		c.found(finding(e, "J11", unlessLate, "active is %d, and %d of its %d pods have not been counted",
+		c.found(finding(e, "J11", unlessRefused, "active is %d, and %d of its %d pods have not been counted",
 			active, max(most, 0), r.shown))
 	}
 }

@@ -69,6 +69,7 @@ func (f Finding) String() string {
 const (
 	unlessLost      = "the reply to a creation was lost, or two controllers ran at the same time"
 	unlessLate      = "the controller's cache did not show its own writes, or two controllers ran at the same time"
+	unlessRefused   = "a terminating namespace refused creations, " + unlessLate
 	unlessRemoved   = "another client removed it"
 	unlessRestarted = "the controller was restarted, or a write of it failed"
 	unlessChosen    = "the watch has a selector, which the object does not match"

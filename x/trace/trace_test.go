@@ -68,6 +68,34 @@ func ended(s *story, name string) {
 	s.end(name, "SuccessCriteriaMet", "Complete", fmt.Sprintf(`,"completionTime":%q`, s.time(0)))
 }
 
+// replaced creates a job with two indexes that run. A pod that terminates is replaced in index 0.
+func replaced(s *story, spec string) {
+	first(s, spec, index(0)+`,"batch.kubernetes.io/job-index-failure-count":"0"`)
+	s.pod("b", "j", index(1)+`,"batch.kubernetes.io/job-index-failure-count":"0"`)
+	s.runs("b")
+	s.remove("a")
+	s.pod("a2", "j", index(0)+`,"batch.kubernetes.io/job-index-failure-count":"1"`)
+	s.runs("a2")
+}
+
+// evicted creates a job with three indexes that run. The pod of index 0 is deleted and counted. It
+// may end before or after that.
+func evicted(s *story, before, after string) {
+	first(s, indexed+`,"parallelism":3`, index(0))
+	s.pod("b", "j", index(1))
+	s.pod("c", "j", index(2))
+	s.status("j", `"active":3`)
+	s.remove("a")
+	if before != "" {
+		s.ends("a", before)
+	}
+	s.status("j", `"active":2,"uncountedTerminatedPods":{"failed":[%q]}`, s.uid("Pod/a"))
+	if after != "" {
+		s.ends("a", after)
+	}
+	s.untrack("a")
+}
+
 // history makes n jobs for a CronJob that keeps three. All of the jobs have ended, the last of them
 // just now.
 func history(s *story, n int, spec string) (names []string) {
@@ -347,6 +375,22 @@ func TestCheck(t *testing.T) {
 			s.status("j", `"uncountedTerminatedPods":{"failed":[%q]},"active":null,"conditions":[
 				{"type":"FailureTarget","status":"True","reason":"R"}]`, s.uid("Pod/a"))
 		}},
+		{"an index whose pod terminates is replaced, and the pod is counted", "", func(s *story) {
+			replaced(s, perIndex)
+			s.status("j", `"active":2,"uncountedTerminatedPods":{"failed":[%q]}`, s.uid("Pod/a"))
+		}},
+		{"a pod terminates when the successPolicy ends the job, and is counted", "", func(s *story) {
+			first(s, perIndex+`,"successPolicy":{"rules":[{"succeededIndexes":"1"}]}`, index(0))
+			s.pod("b", "j", index(1))
+			s.remove("a")
+			s.ends("b", "Succeeded")
+			s.status("j", `"active":null,"succeeded":1,"completedIndexes":"1","uncountedTerminatedPods":{"failed":[%q]},
+				"conditions":[{"type":"SuccessCriteriaMet","status":"True","reason":"SuccessPolicy"}]`, s.uid("Pod/a"))
+		}},
+		{"an index whose pod terminates is to wait for the end of the pod", "J7", func(s *story) {
+			replaced(s, perIndex+`,"parallelism":3,"podReplacementPolicy":"Failed"`)
+			s.status("j", `"active":2,"uncountedTerminatedPods":{"failed":[%q]}`, s.uid("Pod/a"))
+		}},
 		{"an index is listed as succeeded", "J9", func(s *story) {
 			first(s, indexed, index(0))
 			s.ends("a", "Succeeded")
@@ -446,6 +490,25 @@ func TestCheck(t *testing.T) {
 			s.list("j", "a", "succeeded")
 			s.untrack("a")
 			s.status("j", `"uncountedTerminatedPods":{"succeeded":null},"succeeded":1,"active":1`)
+		}},
+		{"active counts the pods besides one that was listed as failed and then succeeds", "", func(s *story) {
+			evicted(s, "", "Succeeded")
+			s.status("j", `"active":2,"failed":1,"uncountedTerminatedPods":{"failed":null},"succeeded":1,"completedIndexes":"0"`)
+			s.status("j", `"active":2,"ready":1`)
+		}},
+		{"active counts the pods besides one whose success the controller saw late", "", func(s *story) {
+			evicted(s, "Succeeded", "")
+			s.status("j", `"active":2,"failed":1,"uncountedTerminatedPods":{"failed":null},"succeeded":1,"completedIndexes":"0"`)
+			s.status("j", `"active":2,"ready":1`)
+		}},
+		{"active counts more pods besides it", "J11", func(s *story) {
+			evicted(s, "", "Succeeded")
+			s.status("j", `"active":2,"failed":1,"uncountedTerminatedPods":{"failed":null},"succeeded":1,"completedIndexes":"0"`)
+			s.status("j", `"active":3`)
+		}},
+		{"active counts a pod that was listed as failed", "J11", func(s *story) {
+			evicted(s, "", "")
+			s.status("j", `"active":3,"failed":1,"uncountedTerminatedPods":{"failed":null}`)
 		}},
 		{"a pod long after the deletion of its job", "J30", func(s *story) {
 			first(s, `"parallelism":2,"completions":2`, "")
@@ -612,6 +675,11 @@ func TestCheck(t *testing.T) {
 			s.put("MODIFIED", "CronJob", "c", s.parse(`"status":{"active":[{"name":%q,"uid":%q}]}`, name, uid))
 		}},
 		{"the newest of the history is deleted", "CI11", func(s *story) { s.gone("Job", history(s, 5, "")[4]) }},
+		{"the newest of the history is deleted with its CronJob", "", func(s *story) {
+			names := history(s, 5, "")
+			s.put("MODIFIED", "CronJob", "c", s.parse(`"metadata":{"deletionTimestamp":%q,"finalizers":["foregroundDeletion"]}`, s.time(0)))
+			s.gone("Job", names[4])
+		}},
 		{"the oldest of the history is deleted", "", func(s *story) { s.gone("Job", history(s, 5, "")[0]) }},
 		{"a user deletes the newest of a history that fits", "", func(s *story) { s.gone("Job", history(s, 3, "")[2]) }},
 		{"the two oldest are deleted, in any order", "", func(s *story) {

@@ -183,3 +183,73 @@ func TestUnshown(t *testing.T) {
 }
 
 func lines(parts ...[]string) string { return strings.Join(slices.Concat(parts...), "\n") + "\n" }
+
+// TestUnannounced: where the release announces no failure, the pods that the failed job deletes are
+// listed by a status without conditions.
+func TestUnannounced(t *testing.T) {
+	for text, want := range map[string]string{
+		"1.31,JobPodReplacementPolicy=false":                   "[]",
+		"1.31,JobPodReplacementPolicy=false,JobManagedBy=true": "[J7]",
+		"1.31": "[J7]",
+	} {
+		r, err := release.Parse(text)
+		must.OK(t, err)
+		for _, phase := range [...]string{"", "Succeeded"} {
+			s := newStory(t)
+			first(s, `"parallelism":2,"completions":2,"backoffLimit":0,"podFailurePolicy":{"rules":[
+				{"action":"Ignore","onExitCodes":{"operator":"In","values":[2]}}]}`, "")
+			s.pod("b", "j", "")
+			s.runs("b")
+			s.exits("a", 1)
+			if phase != "" {
+				s.ends("b", phase)
+			}
+			s.remove("b")
+			s.status("j", `"active":null,"uncountedTerminatedPods":{"failed":[%q,%q]}`, s.uid("Pod/a"), s.uid("Pod/b"))
+
+			expect := want
+			if phase != "" && want != "[]" {
+				expect = "[JI1]"
+			}
+			if rules, all, _ := s.check(trace.Options{Release: r}); fmt.Sprint(rules) != expect {
+				t.Errorf("%s, %q: %v, want %s", text, phase, all, expect)
+			}
+		}
+	}
+}
+
+// TestUnless: a finding names each fault that makes the step possible, and its words fit the job.
+func TestUnless(t *testing.T) {
+	for _, test := range []struct {
+		name, want, lacks string
+		tell              func(s *story)
+	}{
+		{"refused creations", "terminating namespace", "", func(s *story) {
+			first(s, plain, "")
+			s.ends("a", "Failed")
+			s.list("j", "a", "failed")
+			s.untrack("a")
+			s.status("j", `"uncountedTerminatedPods":{"failed":null},"failed":1,"active":1`)
+		}},
+		{"no deletion", "selector", "", func(s *story) { s.gone("Job", history(s, 5, "")[4]) }},
+		{"a deletion", "another client", "selector", func(s *story) {
+			name := history(s, 5, "")[4]
+			s.put("MODIFIED", "Job", name, s.parse(`"metadata":{"deletionTimestamp":%q,"finalizers":["foregroundDeletion"]}`, s.time(0)))
+		}},
+		{"no policy", "does not count so", "podFailurePolicy", func(s *story) {
+			first(s, indexed, "")
+			s.ends("a", "Failed")
+			s.list("j", "a", "failed")
+		}},
+		{"a policy", "podFailurePolicy", "", countIgnored},
+	} {
+		s := newStory(t)
+		test.tell(s)
+		_, all, _ := s.check(trace.Options{})
+		text := fmt.Sprint(all)
+		isWrong := test.lacks != "" && strings.Contains(text, test.lacks)
+		if len(all) == 0 || !strings.Contains(text, test.want) || isWrong {
+			t.Errorf("%s: %v, want %q", test.name, all, test.want)
+		}
+	}
+}
