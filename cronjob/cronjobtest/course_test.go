@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,4 +53,31 @@ func breaksLate(env *cronjobtest.Env, p *program, round cronjobtest.Program) cro
 		}
 		return again, err
 	}
+}
+
+// TestSteps_Last: the last step is the one at which a store has panicked.
+func TestSteps_Last(t *testing.T) {
+	kittest.Set(t, map[string]string{
+		"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",
+	})
+	test := cronjobtest.Test{Options: rapid.Just(cronjob.Options{})}
+	story := kittest.Story(t, func(tb testing.TB) {
+		test.Run(tb, func(env *cronjobtest.Env) cronjobtest.Subject {
+			s := panics{&store{env: env}}
+			return cronjobtest.Subject{Store: struct{ cronjobtest.Store }{s}, Start: cronjobtest.Loop(env, s.Look)}
+		})
+	})
+	if !strings.Contains(story, "\n    fail 20") {
+		t.Errorf("there is no failure among the steps:\n%s", story)
+	}
+}
+
+// panics is a store that panics when it is to store a job that has failed.
+type panics struct{ *store }
+
+func (s panics) UpdateChild(c cronjob.Child) error {
+	if c.Finished == cronjob.Failed {
+		panic("a failure")
+	}
+	return s.store.UpdateChild(c)
 }

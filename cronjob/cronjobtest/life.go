@@ -216,7 +216,6 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	case cronjob.Failed:
 		says = "fails"
 	}
-	e.update(c, says, "has ended")
 	switch how {
 	case cronjob.Complete:
 		e.life.Does("complete", runOf(&c))
@@ -225,6 +224,7 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	default:
 		e.life.Abandons()
 	}
+	e.update(c, says, "has ended")
 }
 
 // runOf returns the name of a job in a story: its run.

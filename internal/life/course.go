@@ -11,7 +11,7 @@ import (
 // course is what users and kubelets have done to the latest object, in the language of package line.
 type course struct {
 	lines []string
-	at    time.Time // of the last line
+	at    time.Time // the latest time of a line
 }
 
 // Begins notes the creation of an object, with which its course begins.
@@ -30,10 +30,10 @@ func (l *Life) Does(words ...string) {
 	if l.course.at.IsZero() {
 		return
 	}
-	if passed := l.Now().Sub(l.course.at); passed > 0 {
+	if passed := l.Now().Sub(l.course.at); passed > 0 { // not after the clock was set back
 		l.course.lines = append(l.course.lines, fmt.Sprint("tick ", passed))
+		l.course.at = l.Now()
 	}
-	l.course.at = l.Now()
 	l.course.lines = append(l.course.lines, strings.Join(words, " "))
 }
 

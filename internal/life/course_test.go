@@ -25,10 +25,14 @@ func TestCourse(t *testing.T) {
 	l.SetNow(l.Now().Add(-time.Second)) // the clock is set back
 	l.Edits(&job.Spec{Suspend: value.To(true), TTLSecondsAfterFinished: value.To[int32](5), BackoffLimit: value.To[int32](1)},
 		&job.Spec{Suspend: value.To(false), BackoffLimit: value.To[int32](1)})
+	l.SetNow(l.Now().Add(3 * time.Second)) // two seconds after the failure
+	l.Does("run", "#2")
 	const want = `job {"parallelism":2}
 tick 1m30s
 fail #1 code=42
-edit {"suspend":false,"ttlSecondsAfterFinished":null}`
+edit {"suspend":false,"ttlSecondsAfterFinished":null}
+tick 2s
+run #2`
 	if got := l.Course(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -61,6 +61,9 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	defer e.life.Writing.Unlock()
 
 	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
+	if !s.Options.IsZero() {
+		e.life.Abandons() // a script and the page have no options
+	}
 	e.seen = s.Job.Spec
 
 	e.pending = life.NewPending[job.Plan, error](e.life, p)

@@ -40,6 +40,7 @@ func (e *Env) isPurgeable(p *job.Pod) bool {
 // purge lets the backend remove a pod by itself. A pod with its finalizer must stay as it is (JI9).
 func (e *Env) purge(p *job.Pod) {
 	e.life.Tell("%spod %s is purged", e.life.Meanwhile, p.Name)
+	e.life.Abandons() // a story has no such backend
 	e.purged[p.UID] = true
 	e.life.Must("purge pod "+p.Name, e.subject.Store.(Purger).Purge(p.UID))
 	e.read()

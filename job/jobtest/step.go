@@ -2,7 +2,6 @@ package jobtest
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -132,10 +131,8 @@ func (e *Env) does(old, is *job.Pod) {
 		code = is.Detail.Containers[0].ExitCode
 	}
 	switch {
-	case old.Deletion == nil && is.Deletion != nil && isDisrupted(is):
-		e.life.Does("evict", pod, "condition=DisruptionTarget")
 	case old.Deletion == nil && is.Deletion != nil:
-		e.life.Does("evict", pod)
+		e.life.Abandons() // stories, scripts and the page mean different things by evict
 	case old.Phase == is.Phase:
 	case is.Phase == job.PodRunning:
 		e.life.Does("run", pod)
@@ -144,12 +141,6 @@ func (e *Env) does(old, is *job.Pod) {
 	default:
 		e.life.Does("fail", pod, fmt.Sprint("code=", code))
 	}
-}
-
-func isDisrupted(p *job.Pod) bool {
-	return slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
-		return c.Type == "DisruptionTarget"
-	})
 }
 
 // user edits the job, or deletes it. It reports whether the job has changed.
