@@ -93,8 +93,8 @@ func TestCompiled_IsFor(t *testing.T) {
 	}
 }
 
-// A compiled schedule is stored with both zones, even if the schedule does not parse. If stored
-// data is wrong, the error gives the reason.
+// What Compile returns is stored with the zone of the spec and that of the options, even if the
+// schedule does not parse. If stored data is wrong, the error gives the reason.
 func TestCompiled_Stored(t *testing.T) {
 	berlin := "Europe/Berlin"
 

@@ -10,7 +10,7 @@ import (
 // Marks define where a job stores the time of its run, and who requested the job. The zero value
 // stores both as Kubernetes does.
 type Marks struct {
-	// TimeIn is the place of the run's time.
+	// TimeIn says where a job has the time of its run: in an annotation, in a label, or in its name.
 	TimeIn MarkPlace `json:"timeIn,omitempty"`
 	// TimeKey is the key of the annotation or label with the time of the run;
 	// batch.kubernetes.io/cronjob-scheduled-timestamp if it is empty.

@@ -53,7 +53,7 @@ func TestS6_Runs(t *testing.T) {
 	}
 }
 
-// TestS6_BruteForce compares all answers about some years with a look at each of their days.
+// TestS6_BruteForce compares all answers about some years with those of a search through each day.
 func TestS6_BruteForce(t *testing.T) {
 	r := rand.New(rand.NewSource(16))
 	runs := 0

@@ -112,7 +112,8 @@ func forever(d *draw, _ Object) any {
 	return int64(1 << 62)
 }
 
-// replacement makes a policy that a job with a pod failure policy may not have.
+// replacement makes a pod replacement policy for a job without a pod failure policy, with which the
+// value would be refused.
 func replacement(d *draw, _ Object) any {
 	if d.spec["podFailurePolicy"] != nil {
 		return nil

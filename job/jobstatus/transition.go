@@ -204,7 +204,7 @@ func exclude(s *job.Status, success job.ConditionType) (found problems.List) {
 
 func conditionField(t job.ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
 
-// checkPolicyMet: JI15, with a successPolicy Complete always needs SuccessCriteriaMet.
+// checkPolicyMet: JI15, if the spec has a successPolicy, Complete always needs SuccessCriteriaMet.
 func checkPolicyMet(s *job.Status, spec *job.Spec) problems.List {
 	if spec.SuccessPolicy == nil {
 		return nil

@@ -25,7 +25,8 @@ var eventResources = []Resource{
 
 // Event is an event that the program has written, in core/v1 or events.k8s.io/v1.
 type Event struct {
-	// Time is when the API received the event. Each repetition that an object counts is an Event of its own.
+	// Time is when the API received the event. If an Event object of Kubernetes counts repetitions,
+	// each repetition is an Event here.
 	Time                  time.Time
 	Type, Reason, Message string
 	// Regarding is a reference to the object that the event is about.

@@ -82,7 +82,7 @@ func (p *plane) call(w *worker, first bool, write func() error) error {
 	return err
 }
 
-// delay returns how long a call takes from now on.
+// delay returns how long a call takes that is made now.
 func (p *plane) delay(c *controller, first bool) int64 {
 	now := c.engine.now
 	at := now

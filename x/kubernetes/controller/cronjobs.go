@@ -101,8 +101,8 @@ type CronJobs struct {
 	compiled map[types.NamespacedName]*cronjob.Compiled
 }
 
-// NewCronJobs returns a controller of the parents and children of two kinds: [BatchCronJobs], or resources of your
-// own. Call it before the informers start.
+// NewCronJobs returns a controller for a kind of parents and a kind of children: those of
+// [BatchCronJobs], or resources of your own. Call it before the informers start.
 func NewCronJobs[P, C Object](kind Cron[P, C], o CronJobOptions) (*Controller[types.NamespacedName], error) {
 	r, err := NewCronJobReconciler(kind, o)
 	if err != nil {

@@ -33,8 +33,8 @@ func (s *Status) set(p phase) {
 	s.phase = p
 }
 
-// Ready reports whether the replica runs the controllers or waits for the lease. text describes its
-// state.
+// Ready returns true if the replica runs the controllers, and also if it waits for the lease. text
+// describes its state.
 func (s *Status) Ready() (ready bool, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,13 +67,13 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// isIn reports whether folder is the same as the folder named of, or is below it. The kits below a
-// planner's folder count as folders of their own.
-func isIn(folder, of string) bool {
-	if of == "job" || of == "cronjob" {
-		return folder == of
+// isIn reports whether a folder is parent or is below it. The kits below a planner's folder count as
+// folders of their own.
+func isIn(folder, parent string) bool {
+	if parent == "job" || parent == "cronjob" {
+		return folder == parent
 	}
-	return folder == of || strings.HasPrefix(folder, of+"/")
+	return folder == parent || strings.HasPrefix(folder, parent+"/")
 }
 
 func wideLines(source []byte) (wide []int) {

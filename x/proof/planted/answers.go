@@ -12,7 +12,7 @@ import (
 )
 
 // buildAnswers returns the commands that build jobcheck without bugs, and the tests of jobcheck
-// with all bugs. These tests are the planner that jobcheck asks.
+// with all bugs. The binary of the tests serves as the planner to which jobcheck sends snapshots.
 func buildAnswers(dir, overlay string) [][]string {
 	return [][]string{
 		{"-C", "x/cmd", "build", "-o", filepath.Join(dir, "jobcheck"), "./jobcheck"},

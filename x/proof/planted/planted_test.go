@@ -30,7 +30,7 @@ func TestListApplies(t *testing.T) {
 	}
 }
 
-// TestChooser: a function that bugs change is compiled once unchanged and once for each bug.
+// TestChooser: if bugs change a function, it is compiled once as it is, and once with each bug.
 func TestChooser(t *testing.T) {
 	const source = "package p\n\n// F adds.\nfunc (t *T) F(a int, more ...int) (n int) { return a + len(more) }\n\nfunc g() { h() }\n"
 	name, functions, err := functionsOf(source)

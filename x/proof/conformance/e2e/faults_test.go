@@ -108,7 +108,7 @@ func lag(by time.Duration) middleware {
 	}
 }
 
-// late is a body whose chunks all arrive later by the same time.
+// late is a body whose chunks are all delayed by the same duration.
 type late struct {
 	body   io.ReadCloser
 	chunks chan chunk

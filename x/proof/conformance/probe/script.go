@@ -168,7 +168,7 @@ func (k *kind[O]) refuses(what string, o O) {
 	k.s.say("create %s: %s -> taken", k.name, what)
 }
 
-// live reads an object without a line.
+// live reads an object, and writes no line about that.
 func (k *kind[O]) live(name string) O {
 	o, err := k.api.Get(k.s.ctx, name, metav1.GetOptions{})
 	if err != nil {

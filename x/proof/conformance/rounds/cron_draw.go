@@ -163,7 +163,8 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	return j
 }
 
-// foreigners turn a reference to the CronJob into owners other than simply the CronJob.
+// foreigners turn the reference to the CronJob into other owner references: of others, or of several
+// owners.
 var foreigners = []func(metav1.OwnerReference) []metav1.OwnerReference{
 	func(metav1.OwnerReference) []metav1.OwnerReference { return nil },
 	func(r metav1.OwnerReference) []metav1.OwnerReference { // another CronJob

@@ -177,8 +177,8 @@ func (d difference) String() string {
 	return fmt.Sprintf("%s was %q and is %q", at, d.before, d.now)
 }
 
-// said returns an error unless the API part of a changelog mentions the difference, and the version
-// may have such a difference.
+// said returns an error if the API part of the changelog does not mention the difference, or if the
+// version must not have such a difference.
 func (d difference) said(api, last, version string) error {
 	what := cmp.Or(d.name, d.path)
 	last, version = publish.VersionOf(d.path, last), publish.VersionOf(d.path, version)
