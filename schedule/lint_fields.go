@@ -164,8 +164,9 @@ func (s Schedule) lintMissingDay() string {
 
 	months := s.plan.table.months
 	for _, p := range s.parts() {
-		if day, ok := strings.CutSuffix(p.text, "#5"); ok {
-			weekday := time.Weekday(valueOf(weekdayField, day))
+		var days specialDays
+		if special, _ := days.add(p.field, p.text); special && days.ofWeekdays[5] != 0 {
+			weekday := time.Weekday(bits.TrailingZeros8(days.ofWeekdays[5]))
 			return fmt.Sprintf("some months have no 5th %s: no run for %q there", weekday, p.text)
 		}
 		if p.field != dayField || p.open {

@@ -22,7 +22,8 @@ func (d *specialDays) any() bool { return *d != specialDays{} }
 // take removes the special days from the fields of a schedule.
 func (d *specialDays) take(spec, text string, seconds bool) (plain string, err error) {
 	fields := strings.Fields(text)
-	if len(fields) != 5 && !(len(fields) == 6 && seconds) {
+	hasFields := len(fields) == 5 || len(fields) == 6 && seconds
+	if !hasFields || strings.HasPrefix(text, "@") {
 		return text, nil // a descriptor, or a text that does not parse
 	}
 
@@ -57,7 +58,7 @@ func (d *specialDays) add(index int, part string) (special bool, err error) {
 func (d *specialDays) addDate(part string) error {
 	day, near := strings.CutSuffix(part, "W")
 	before, fromEnd := strings.CutPrefix(day, "L-")
-	n := valueOf(dayField, before)
+	n := unsigned(dayField, before)
 	isBefore := fromEnd && 1 <= n && n <= 30
 	isDate := !fromEnd && 1 <= n && n <= 31
 
@@ -80,12 +81,12 @@ func (d *specialDays) addDate(part string) error {
 
 func (d *specialDays) addWeekday(part string) error {
 	day, nth, counted := strings.Cut(part, "#")
-	n := valueOf(dayField, nth)
+	n := unsigned(dayField, nth)
 	if !counted {
 		day, n = strings.TrimSuffix(part, "L"), 0
 	}
 
-	weekday := valueOf(weekdayField, day)
+	weekday := unsigned(weekdayField, day)
 	switch {
 	case day != "" && valueProblem(weekdayField, day, day) != "":
 		return fmt.Errorf("%q: %s", part, valueProblem(weekdayField, day, day))
@@ -94,6 +95,14 @@ func (d *specialDays) addWeekday(part string) error {
 	}
 	d.ofWeekdays[n] |= 1 << weekday
 	return nil
+}
+
+// unsigned is valueOf without numbers such as +5, which the reference accepts in plain fields.
+func unsigned(index int, value string) int {
+	if strings.HasPrefix(value, "+") {
+		return -1
+	}
+	return valueOf(index, value)
 }
 
 // daysOfMonth returns the days of each field in a month.

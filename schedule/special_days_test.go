@@ -114,6 +114,8 @@ func TestS6_ErrorsSayWhatToWrite(t *testing.T) {
 		{"* * L", `day-of-week "L": "L"` + weekday}, {"* * #2", `day-of-week "#2": "#2"` + weekday}, {"* * *#2", `day-of-week "*#2": "*#2"` + weekday},
 		{"* * 7#2", `day-of-week "7#2": "7#2": Sunday is 0; write 0 or sun`}, {"* * 1,8L", `day-of-week "1,8L": "8L": must be from 0 to 6`},
 		{"* * 1-5L", `day-of-week "1-5L": "1-5L": must be from 0 to 6`}, {"* * fridayL", `day-of-week "fridayL": "fridayL": names have three letters; write fri`},
+		{"+5W * *", `day-of-month "+5W": "+5W"` + date}, {"L-+3 * *", `day-of-month "L-+3": "L-+3"` + date},
+		{"* * 5#+2", `day-of-week "5#+2": "5#+2"` + weekday}, {"* * +5L", `day-of-week "+5L": "+5L"` + weekday},
 		{"* * 5#2/2", `day-of-week "5#2/2": "5#2/2"` + weekday},
 		{"5#2 * *", `day-of-month "5#2": must be a number`}, {"* L *", `month "L": must be from 1 to 12`}, {"* * 5W", `day-of-week "5W": must be from 0 to 6`},
 		{"L * * *", `fields "0 12 L * * *": want 5 fields`}, {"1 L * *", `fields "0 12 1 L * *": want 5 fields`},
@@ -123,6 +125,11 @@ func TestS6_ErrorsSayWhatToWrite(t *testing.T) {
 		if want := `schedule "0 12 ` + c.days + `": ` + c.want; !errors.As(err, &problem) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", c.days, err, want)
 		}
+	}
+
+	_, want := schedule.Parse("@x 0 L * *")
+	if _, err := schedule.Parse("@x 0 L * *", schedule.WithSpecialDays()); err == nil || err.Error() != want.Error() {
+		t.Errorf("a descriptor of five words: got %v, want %v", err, want)
 	}
 
 	for _, opt := range []schedule.Option{schedule.Also("0 12 L-31 * *"), schedule.Except("* * * * L")} {
@@ -215,6 +222,7 @@ func TestS6_Lint(t *testing.T) {
 		{"0 12 29W * *", []string{`MissingDay: February has no 29th of most years: no run for "29W" there`}},
 		{"0 12 L-29W * *", []string{`MissingDay: February has no 30th: no run for "L-29W" there`}},
 		{"0 12 * * fri#5", []string{`MissingDay: some months have no 5th Friday: no run for "fri#5" there`}},
+		{"0 12 * * 05#05", []string{`MissingDay: some months have no 5th Friday: no run for "05#05" there`}},
 		{"0 12 * 2 1#5", []string{"RareDate: some years have no such date; the next one is 2044-02-29"}},
 		{"*/35 */5 L-1,L * *", []string{`UnevenStep: hour "*/5" is uneven: from 20 to the next 0 it is 4, not 5`}},
 		{"0 */5 L * *", nil}, // the next day does not match
