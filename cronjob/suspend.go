@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
@@ -48,8 +49,11 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 	case cronjobreason.WaitNoSchedule:
 		message := compiled.Message
 		if compiled.Problem == cronjobreason.ProblemUnknownTimeZone {
-			// A machine can also lose a name: old names such as CET moved to a package of their own.
-			message += "; correct the name, or give the controller the zones of time/tzdata by importing it"
+			message += "; correct the name"
+			if strings.Contains(message, "unknown time zone") {
+				// A machine can also lose a name: old names such as CET moved to a package of their own.
+				message += ", or give the controller the zones of time/tzdata by importing it"
+			}
 		}
 		events = append(events, event(job.EventWarning, compiled.Problem.String(), message))
 	case cronjobreason.WaitNever:

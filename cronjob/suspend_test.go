@@ -23,6 +23,8 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 		{"unknown zone beside a zone in the schedule", func(c *cronjob.CronJob) {
 			c.Spec.TimeZone, c.Spec.Schedule = ptr("Mars/Base"), "TZ=Asia/Tokyo @hourly"
 		}, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
+		{"zone of the machine", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Local") }, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
+		{"zone outside of the folder", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("../x") }, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
 		{"suspended, in an unknown zone", func(c *cronjob.CronJob) {
 			c.Spec.Suspend, c.Spec.TimeZone = ptr(true), ptr("Mars/Base")
 		}, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
@@ -47,7 +49,11 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 				t.Errorf("events %q, want %q", got, tc.events)
 			}
 			for _, e := range plan.Events {
-				if advises := strings.Contains(e.Message, "time/tzdata"); advises != (e.Reason == "UnknownTimeZone") {
+				if advises := strings.Contains(e.Message, "; correct the name"); advises != (e.Reason == "UnknownTimeZone") {
+					t.Errorf("%s: %s", e.Reason, e.Message)
+				}
+				// Importing time/tzdata adds no other zones.
+				if advises := strings.Contains(e.Message, "time/tzdata"); advises != strings.Contains(e.Message, "Mars/Base") {
 					t.Errorf("%s: %s", e.Reason, e.Message)
 				}
 			}
