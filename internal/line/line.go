@@ -6,14 +6,16 @@
 //	pods phase=(Running,Failed) restarted
 //
 // A line is a name with arguments: bare words, key=value, or key=(value,value). A word or value is
-// written as a Go string in double quotes if it contains a space, comma, parenthesis or equals sign,
-// or begins with a quote or brace. A JSON object at the end is the input of the step.
+// written as a Go string in double quotes if it contains white space, a comma, parenthesis or equals
+// sign, or begins with a quote or brace. So is a name that begins with "#". A JSON object at the end
+// is the input of the step.
 package line
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Line is one step.
@@ -59,7 +61,12 @@ func Parse(text string) (Line, error) {
 
 // String returns the line as text.
 func (l Line) String() string {
-	parts := []string{quoted(l.Name)}
+	name := quoted(l.Name)
+	if strings.HasPrefix(name, "#") { // a file would have a comment there
+		name = strconv.Quote(name)
+	}
+
+	parts := []string{name}
 	for _, a := range l.Args {
 		parts = append(parts, a.String())
 	}
@@ -90,7 +97,7 @@ const ends = " \t,()="
 
 func quoted(word string) string {
 	isPlain := word != "" && word[0] != '"' && word[0] != '{'
-	if isPlain && !strings.ContainsAny(word, ends) {
+	if isPlain && !strings.ContainsAny(word, ends) && !strings.ContainsFunc(word, unicode.IsSpace) {
 		return word
 	}
 	return strconv.Quote(word)
@@ -187,7 +194,7 @@ func (p *parser) word() (string, error) {
 	if strings.HasPrefix(p.rest, `"`) {
 		quoted, err := strconv.QuotedPrefix(p.rest)
 		if err != nil {
-			return "", fmt.Errorf("a string is not closed: %s", p.rest)
+			return "", fmt.Errorf("not a Go string in double quotes: %s", p.rest)
 		}
 		p.rest = p.rest[len(quoted):]
 		return strconv.Unquote(quoted)

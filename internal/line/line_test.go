@@ -2,6 +2,7 @@ package line_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,16 +27,16 @@ func TestParse(t *testing.T) {
 		}
 	}
 
-	for _, text := range []string{"", "=", `say "a`, "say a=(b c)", "say ,", "say a="} {
+	for _, text := range []string{"", "=", `say "a`, `say "a\qb"`, "say a=(b c)", "say ,", "say a="} {
 		if got, err := line.Parse(text); err == nil {
 			t.Errorf("%q is read as %#v", text, got)
 		}
 	}
 }
 
-// TestString: a line is read as it was printed.
+// TestString: a line is read as it was printed. In a file it is one line, and no comment.
 func TestString(t *testing.T) {
-	words := rapid.OneOf(rapid.StringMatching(`[a-z#{"][ a-z0-9,()={"]*`), rapid.Just(""))
+	words := rapid.OneOf(rapid.StringMatching(`[a-z#{"][ a-z0-9,()={"\\\t\n\r\x{a0}\x{2028}]*`), rapid.Just(""))
 	rapid.Check(t, func(t *rapid.T) {
 		l := line.Line{Name: words.Draw(t, "name"), Input: rapid.SampledFrom([]string{"", `{"a": "b c"}`}).Draw(t, "input")}
 		for range rapid.IntRange(0, 3).Draw(t, "arguments") {
@@ -44,6 +45,9 @@ func TestString(t *testing.T) {
 				a.Values = append([]string{}, rapid.SliceOfN(words, 0, 3).Draw(t, "values")...)
 			}
 			l.Args = append(l.Args, a)
+		}
+		if text := l.String(); text[0] == '#' || strings.ContainsAny(text, "\n\r") {
+			t.Fatalf("%q is a comment, or not one line", text)
 		}
 		if got, err := line.Parse(l.String()); err != nil || !reflect.DeepEqual(got, l) {
 			t.Fatalf("%s is read as %#v, error %v; want %#v", l, got, err, l)
