@@ -175,7 +175,11 @@ func (s *stage) steps() string {
 		} else {
 			outer := s.c
 			s.c = c
-			s.commands()[c.Name]()
+			do, ok := s.commands()[c.Name]
+			if !ok {
+				c.Fatalf("no such command")
+			}
+			do()
 			s.c = outer
 			err = s.Settle()
 		}

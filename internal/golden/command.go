@@ -20,6 +20,8 @@ type Command struct {
 
 	t    reporter
 	used map[string]bool
+	// inner are the commands of the input.
+	inner []*Command
 }
 
 // reporter is the part of testing.TB that commands need. Fatalf does not return.
@@ -44,6 +46,7 @@ func (c *Command) Within(text string) *Command {
 		c.Fatalf("%v", err)
 	}
 	inner.Pos, inner.t = c.Pos, c.t
+	c.inner = append(c.inner, inner)
 	return inner
 }
 
@@ -142,12 +145,17 @@ func (c *Command) arg(key string) (line.Arg, bool) {
 	return c.Arg(key)
 }
 
-// unknown returns the keys that no accessor asked for.
+// unknown returns the keys that no accessor asked for, also those of the commands of the input.
 func (c *Command) unknown() string {
 	var keys []string
 	for _, a := range c.Args {
 		if !c.used[a.Key] {
 			keys = append(keys, a.Key)
+		}
+	}
+	for _, inner := range c.inner {
+		if unknown := inner.unknown(); unknown != "" {
+			keys = append(keys, inner.Name+" "+unknown)
 		}
 	}
 	return strings.Join(keys, ", ")

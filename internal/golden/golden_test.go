@@ -229,7 +229,9 @@ func TestReportsNameFileAndLine(t *testing.T) {
 		{"an open output", "say a\n----\n----\na\n----\n", `FILE:1: no pair of lines "----" at the end of the output`},
 		{"a command right after an output", "say a\n----\n----\na\n----\n----\nsay b\n----\n", `FILE:1: no blank line after the output, but "say b"`},
 		{"an argument twice", "say a a=1\n----\n", `FILE:1: duplicate argument "a"`},
-		{"an open string", "say \"a\n----\n", `FILE:1: a string is not closed: "a`},
+		{"an open string", "say \"a\n----\n", `FILE:1: not a Go string in double quotes: "a`},
+		{"two inputs", "say a {}\n{}\n----\na\n", "FILE:1: the command has an input in its line and another below it"},
+		{"an unknown argument of an inner command", "say a {}\n----\na\n", "FILE:1: say: unknown argument: inner b"},
 		{"an open list", "say a=(b\n----\n", `FILE:1: want a comma in a list, got ""`},
 		{"a list without commas", "say a=(b c)\n----\n", `FILE:1: want a comma in a list, got "c)"`},
 		{"a missing value", "say a= b\n----\n", `FILE:1: a word is missing before " b"`},
@@ -242,6 +244,9 @@ func TestReportsNameFileAndLine(t *testing.T) {
 			c.Bool("bool", false)
 			c.String("text", "")
 			c.List("list")
+			if c.Input != "" {
+				c.Within("inner a b=1").Word(0)
+			}
 			return c.Word(0)
 		})
 		if len(reports) != 1 || reports[0] != c.want {

@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,7 +57,12 @@ func parse(name, text string) (*story, error) {
 		if at == len(lines) || isBlank(lines[at]) {
 			return nil, fmt.Errorf("%s: no line %q before the end of the block", pos, fence)
 		}
-		cmd.Input = cmp.Or(chomp(strings.Join(lines[input:at], "")), cmd.Input)
+		switch below := chomp(strings.Join(lines[input:at], "")); {
+		case cmd.Input == "":
+			cmd.Input = below
+		case below != "":
+			return nil, fmt.Errorf("%s: the command has an input in its line and another below it", pos)
+		}
 		at++
 
 		b := block{head: strings.Join(lines[start:at], ""), cmd: cmd}
