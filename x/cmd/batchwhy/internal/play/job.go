@@ -205,6 +205,13 @@ func (p *Job) podStep(l *line.Line) error {
 	if !ok {
 		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete-job", verb)
 	}
+	for _, a := range l.Args {
+		isCode := verb == "fail" && a.Key == "code"
+		isCondition := verb == "evict" && a.String() == "condition=DisruptionTarget"
+		if a.Key != name && !isCode && !isCondition {
+			return fmt.Errorf("%s: unknown argument %s", verb, a)
+		}
+	}
 	code, err := l.Int("code", 1)
 	if err != nil || code < 1 || code > 255 {
 		return fmt.Errorf("fail: code: must be from 1 to 255")
