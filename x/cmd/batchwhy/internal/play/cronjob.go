@@ -86,6 +86,13 @@ func (p *CronJob) Do(step string) error {
 	rest := l.Word(0)
 	p.plans, p.differs = nil, ""
 	switch verb := l.Name; verb {
+	case "complete", "fail", "delete":
+		if len(l.Args) > 1 {
+			return fmt.Errorf("%s: unknown argument %s", verb, l.Args[1])
+		}
+		if err := p.jobStep(verb, rest); err != nil {
+			return err
+		}
 	case "tick", "down":
 		d, err := time.ParseDuration(rest)
 		if err != nil || d <= 0 || d > 366*24*time.Hour {
@@ -118,9 +125,7 @@ func (p *CronJob) Do(step string) error {
 		p.world.Triggers = append(p.world.Triggers, cronjob.Trigger{ID: id})
 		p.story.tell("trigger "+id, "", "")
 	default:
-		if err := p.jobStep(verb, rest); err != nil {
-			return err
-		}
+		return fmt.Errorf("%q: must be complete, fail, delete, trigger, tick, next, down, at or edit", verb)
 	}
 	return p.settle()
 }
@@ -185,9 +190,6 @@ func (p *CronJob) edit(text string) error {
 
 // jobStep applies a verb to one Job, or to all Jobs to which the verb applies.
 func (p *CronJob) jobStep(verb, name string) error {
-	if !slices.Contains([]string{"complete", "fail", "delete"}, verb) {
-		return fmt.Errorf("%q: must be complete, fail, delete, trigger, tick, next, down, at or edit", verb)
-	}
 	done := 0
 	for _, c := range p.world.Children() {
 		isNamed := name == "all" || c.Name == name || storyName(&c) == name

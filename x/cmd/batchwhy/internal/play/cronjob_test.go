@@ -83,6 +83,7 @@ func TestCronJobBadSteps(t *testing.T) {
 	tests := map[string]string{
 		"dance":                           "must be complete, fail, delete, trigger",
 		"complete nobody":                 `complete: no job "nobody"`,
+		"fail all code=3":                 "fail: unknown argument code=3",
 		"tick soon":                       `tick: "soon": must be a duration`,
 		"down -1h":                        "must be a duration",
 		"at noon":                         "must be a time",
