@@ -60,13 +60,13 @@ func New(objects *read.Objects, options Options) *Explainer {
 	e.sortGone()
 
 	for _, c := range objects.CronJobs {
-		if c != nil && e.wants("cronjob", &c.Meta) {
+		if c != nil && e.options.Wants("cronjob", &c.Meta) {
 			e.queue = append(e.queue, c)
 		}
 	}
 
 	for _, j := range objects.Jobs {
-		if j != nil && e.wants("job", &j.Meta) {
+		if j != nil && e.options.Wants("job", &j.Meta) {
 			e.queue = append(e.queue, j)
 		}
 	}
@@ -114,11 +114,12 @@ func IsWrong(all []Finding) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.Severity != Note })
 }
 
-func (e *Explainer) wants(kind string, m *read.Meta) bool {
-	if e.options.Only != nil && !e.options.Only(m.UID) {
+// Wants reports whether to explain an object of a kind, "job" or "cronjob".
+func (o *Options) Wants(kind string, m *read.Meta) bool {
+	if o.Only != nil && !o.Only(m.UID) {
 		return false
 	}
-	return len(e.options.Names) == 0 || slices.ContainsFunc(e.options.Names, func(name string) bool {
+	return len(o.Names) == 0 || slices.ContainsFunc(o.Names, func(name string) bool {
 		prefix, rest, ok := strings.Cut(name, "/")
 		switch strings.ToLower(prefix) {
 		case "job", "jobs", "cronjob", "cronjobs", "cj":

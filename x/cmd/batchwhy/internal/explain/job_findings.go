@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobreason"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
@@ -439,10 +440,13 @@ func (l *look) keptFindings() []Finding {
 	}
 
 	why := "ttlSecondsAfterFinished is not set"
-	if len(l.job.Owners) > 0 {
-		o := l.job.Owners[0]
-		why += fmt.Sprintf(", and %s %s owns it without being its controller, so that no history limit counts it",
-			o.Kind, o.Name)
+	if owners := l.job.Owners; len(owners) > 0 {
+		i := slices.IndexFunc(owners, func(o read.Owner) bool { return o.Kind == "CronJob" })
+		if i < 0 {
+			return nil // the Job is deleted with its owner
+		}
+		why += fmt.Sprintf(", and CronJob %s owns it without being its controller, so that no history limit counts it",
+			owners[i].Name)
 	}
 	ns, name := l.job.Namespace, l.job.Name
 	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: %s",

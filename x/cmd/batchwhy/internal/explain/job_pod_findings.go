@@ -51,33 +51,55 @@ func (l *look) failedIndexFindings() []Finding {
 
 // indexFindings report pods that count for another index than the one in their names and labels,
 // because a user has edited the annotation (J13).
-func (l *look) indexFindings() (all []Finding) {
+func (l *look) indexFindings() []Finding {
 	if !l.isIndexed() {
 		return nil
 	}
+
+	const most = 3 // annotations that one command sets back
+	text, others, back := "", []string(nil), []*Act(nil)
 	for i, p := range l.pods {
 		index, label := l.snapshot.Pods[i].Index.Int32(), p.Labels[job.IndexLabel]
 		was, err := strconv.ParseInt(label, 10, 32)
 		isOurs := l.snapshot.Pods[i].Owner != jobpod.Foreign && strings.HasPrefix(p.Name, l.job.Name+"-"+label+"-")
-		if !isOurs || err != nil || int64(index) == was {
+		isCounted := l.snapshot.Pods[i].Phase == job.PodSucceeded && l.snapshot.Pods[i].Untracked
+		isEdited := err == nil && int64(index) != was
+		if !isOurs || isCounted || !isEdited {
 			continue
 		}
 
-		counts := fmt.Sprintf("it counts for index %d", index)
+		if len(back) < most {
+			back = append(back, merge(p.Namespace, "pod", p.Name,
+				fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, job.IndexLabel, label)))
+		}
+		if text != "" {
+			others = append(others, p.Name)
+			continue
+		}
+
+		says, counts := "says otherwise", fmt.Sprintf("it counts for index %d", index)
 		switch {
 		case index < 0:
-			counts = "it counts for no index, so that the controller deletes it"
+			says, counts = "has no index", "it counts for none"
 		case l.spec.Completions != nil && index >= *l.spec.Completions:
-			counts = fmt.Sprintf("index %d does not exist, so that the controller deletes it", index)
+			counts = fmt.Sprintf("index %d does not exist", index)
 		}
-		text := fmt.Sprintf("pod %s was created for index %d, and its annotation %s says otherwise: %s",
-			p.Name, was, job.IndexLabel, counts)
-		back := merge(p.Namespace, "pod", p.Name,
-			fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, job.IndexLabel, label))
-		all = append(all, finding(Warning, "IndexEdited", text, does("set the annotation back",
-			"the pod counts for its own index again; what has been counted for another one stays", back)))
+		if slices.ContainsFunc(l.plan.Delete, func(d job.Deletion) bool { return d.UID == p.UID }) {
+			counts += ", and the controller deletes it"
+		}
+		text = fmt.Sprintf("pod %s was created for index %d, and its annotation %s %s: %s",
+			p.Name, was, job.IndexLabel, says, counts)
 	}
-	return all
+
+	if text == "" {
+		return nil
+	}
+	if n := int64(len(others)); n > 0 {
+		text += fmt.Sprintf("; %s %s either", podsNamed(others),
+			verb(n, "does not count for the index in its name", "do not count for the indexes in their names"))
+	}
+	return oneFinding(Warning, "IndexEdited", text, does("set the annotation back",
+		"the pod counts for its own index again; what has been counted for another one stays", back...))
 }
 
 // deletionFindings report a Job that should be gone.

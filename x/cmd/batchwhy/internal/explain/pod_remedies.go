@@ -339,6 +339,12 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = append(all, l.volumeZoneRemedies(p)...)
 	}
 
+	cordoned := take("unschedulable")
+	if take("taint {node.kubernetes.io/", "taint {node.cloudprovider.kubernetes.io/") {
+		all = append(all, inspect("look why nodes are not ready, or short of something: Kubernetes takes the taint "+
+			"off once they are well", "kubectl describe nodes | grep -A 8 Conditions:"))
+	}
+
 	taints := taintsIn(reasons)
 	if take("taint") {
 		all = append(all, when("the nodes are reserved, and this Job may use them",
@@ -366,8 +372,13 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 			for _, key := range sortedKeys(want) {
 				pairs = append(pairs, key+"="+want[key])
 			}
-			labels = inspect(fmt.Sprintf("the pod wants nodes with %s: look which have them, and label the others, "+
-				"or correct nodeSelector", list(pairs)), "kubectl get nodes -l "+quote(strings.Join(pairs, ",")))
+			and, or := "", ""
+			if p.Spec.NodeAffinity {
+				and, or = " and what its affinity requires", " or affinity"
+			}
+			labels = inspect(fmt.Sprintf("the pod wants nodes with %s%s: look which have them, and label the "+
+				"others, or correct nodeSelector%s", list(pairs), and, or),
+				"kubectl get nodes -l "+quote(strings.Join(pairs, ",")))
 		}
 		all = append(all, when("no node has the labels that the pod wants", labels))
 	}
@@ -390,7 +401,7 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 			"kubectl get nodes -o "+quote("custom-columns=NAME:.metadata.name,PODS:.status.allocatable.pods"))))
 	}
 
-	if take("unschedulable") {
+	if cordoned {
 		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE",
 			"a node may be cordoned for maintenance: ask first")))
 	}
@@ -413,7 +424,8 @@ func taintsIn(reasons []string) string {
 		if !ok {
 			continue
 		}
-		key, value, _ := strings.Cut(strings.TrimSuffix(taint, "}"), ":")
+		taint, _, _ = strings.Cut(taint, "}")
+		key, value, _ := strings.Cut(taint, ":")
 		if value = strings.TrimSpace(value); value != "" {
 			key += "=" + value
 		}

@@ -79,6 +79,8 @@ type End struct {
 type PodSpec struct {
 	Scheduler, ServiceAccount string
 	NodeSelector              map[string]string
+	// NodeAffinity is true if an affinity requires certain nodes.
+	NodeAffinity bool
 	// Gates are the names of the scheduling gates. Claims are the names of the volume claims.
 	Gates, Claims []string
 	// Group is the name of the pod group that the pod is scheduled with, or "".
@@ -138,6 +140,7 @@ type podSpec struct {
 	SchedulerName  string            `json:"schedulerName"`
 	ServiceAccount string            `json:"serviceAccountName"`
 	NodeSelector   map[string]string `json:"nodeSelector"`
+	Affinity       affinity          `json:"affinity"`
 	Gates          []named           `json:"schedulingGates"`
 	Group          schedulingGroup   `json:"schedulingGroup"`
 	Deadline       *int64            `json:"activeDeadlineSeconds"`
@@ -148,6 +151,12 @@ type podSpec struct {
 
 type named struct {
 	Name string `json:"name"`
+}
+
+type affinity struct {
+	Node struct {
+		Required *struct{} `json:"requiredDuringSchedulingIgnoredDuringExecution"`
+	} `json:"nodeAffinity"`
 }
 
 type schedulingGroup struct {
@@ -183,6 +192,7 @@ func (s *podSpec) read() PodSpec {
 		Scheduler:      s.SchedulerName,
 		ServiceAccount: s.ServiceAccount,
 		NodeSelector:   s.NodeSelector,
+		NodeAffinity:   s.Affinity.Node.Required != nil,
 		Group:          s.Group.Name,
 		Deadline:       s.Deadline,
 	}
