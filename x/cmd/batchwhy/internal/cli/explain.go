@@ -103,9 +103,7 @@ func (p *program) write(e *explain.Explainer, options explain.Options, from stri
 	var summary *explain.Summary
 	findings := false
 	printer := p.printer()
-	switch {
-	case p.details, options.Plan, len(options.Names) > 0, options.For != 0: // each object is explained
-	case p.output == "text" && e.Len() > mostDetailed:
+	if p.output == "text" && e.Len() > mostDetailed && !p.explainsEach() {
 		summary = &explain.Summary{Command: p.detailsOf}
 	}
 
@@ -158,6 +156,12 @@ func (p *program) write(e *explain.Explainer, options explain.Options, from stri
 
 // mostDetailed is the largest number of objects that are explained one by one. More are summarised.
 const mostDetailed = 10
+
+// explainsEach reports whether the user wants each object explained, however many there are.
+func (p *program) explainsEach() bool {
+	wantsMore := p.details || p.plan || p.ahead != ""
+	return wantsMore || len(p.names) > 0
+}
 
 // detailsOf returns the command that explains one object of a summary.
 func (p *program) detailsOf(kind, namespace, name string) string {

@@ -125,14 +125,20 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *read.So
 		return err
 	}
 	defer f.Close()
+	in := bufio.NewReader(f)
+	head, _ := in.Peek(len(read.LogMark))
+	isLog := string(head) == read.LogMark
+	if objects.Lenient && !isLog && filepath.Base(path) == "logs.txt" {
+		return nil
+	}
+
 	if info, err := f.Stat(); err == nil {
 		bar.total += info.Size()
 		if info.ModTime().After(s.Written) {
 			s.Written = info.ModTime()
 		}
 	}
-	in := bufio.NewReader(f)
-	if head, _ := in.Peek(len(read.LogMark)); string(head) == read.LogMark {
+	if isLog {
 		return objects.ReadLogs(in)
 	}
 	return copyAll(objects.Stream(shown), in, bar)

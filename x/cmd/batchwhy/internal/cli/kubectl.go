@@ -11,8 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -84,39 +86,68 @@ func (p *program) get(ctx context.Context, kind string, names ...string) answer 
 	return answer{kind, errOut.String(), out.Bytes(), err}
 }
 
+// logTime is the time for all calls of askLogs together.
+const logTime = 5 * time.Second
+
 // askLogs reads the last lines that the newest failed pod of each Job has printed. If there are
-// more such Jobs than are explained one by one, it reads none. If the user may not read logs, the
-// explanation has no lines of them.
+// more such Jobs than are explained one by one, it reads none. If the user may not read logs, or
+// they take too long, the explanation has no lines of them.
 func (p *program) askLogs(ctx context.Context, objects *read.Objects) {
+	chosen := explain.Options{Names: p.names}
+	jobs := make(map[job.UID]bool)
+	for _, j := range objects.Jobs {
+		owner := j.Controller()
+		jobs[j.UID] = chosen.Wants("job", &j.Meta) || owner.Kind == "CronJob" &&
+			chosen.Wants("cronjob", &read.Meta{Namespace: j.Namespace, Name: owner.Name})
+	}
+
 	newest := make(map[job.UID]*read.Pod)
 	objects.Silent(func(pod *read.Pod, _ read.LogKey) string {
 		uid := pod.Controller().UID
+		if !jobs[uid] {
+			return ""
+		}
 		if n := newest[uid]; n == nil || n.CreationTimestamp.Before(pod.CreationTimestamp) {
 			newest[uid] = pod
 		}
 		return ""
 	})
-	if len(newest) > mostDetailed {
+	if len(newest) > mostDetailed && !p.explainsEach() {
 		return
 	}
 
+	ctx, cancel := context.WithTimeout(ctx, logTime)
+	defer cancel()
+	var calls sync.WaitGroup
+	var mu sync.Mutex
+	slots := make(chan struct{}, 4)
 	objects.Silent(func(pod *read.Pod, key read.LogKey) string {
 		if newest[pod.Controller().UID] != pod {
 			return ""
 		}
 		args := []string{"logs", key.Pod, "--namespace", key.Namespace, "--container", key.Container,
-			"--tail", strconv.Itoa(read.LogLines), "--limit-bytes", "4096"}
+			"--tail", strconv.Itoa(read.LogLines), "--limit-bytes", "65536"}
 		if key.Previous {
 			args = append(args, "--previous")
 		}
 		if p.context != "" {
 			args = append(args, "--context", p.context)
 		}
-		if out, err := exec.CommandContext(ctx, "kubectl", args...).Output(); err == nil {
-			objects.AddLog(key, string(out))
-		}
+
+		slots <- struct{}{}
+		calls.Go(func() {
+			defer func() { <-slots }()
+			cmd := exec.CommandContext(ctx, "kubectl", args...)
+			cmd.WaitDelay = time.Second // for children of kubectl that keep its output open
+			if out, err := cmd.Output(); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				objects.AddLog(key, string(out))
+			}
+		})
 		return ""
 	})
+	calls.Wait()
 }
 
 // namesOf returns the names that the user has requested of a kind, as in job/import.

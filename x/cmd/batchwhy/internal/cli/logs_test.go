@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,12 +47,15 @@ func TestLogs(t *testing.T) {
 	if out := plugin("", "cat "+bin+"/log"); !strings.Contains(out, quoted) {
 		t.Errorf("plugin: %s", out)
 	}
-	const asked = "logs import-a --namespace prod --container main --tail 3 --limit-bytes 4096 --context c\n"
+	const asked = "logs import-a --namespace prod --container main --tail 3 --limit-bytes 65536 --context c\n"
 	if got := testfile.Read(t, bin, "asked"); got != asked {
 		t.Errorf("kubectl was called with %q, want %q", got, asked)
 	}
 	if out := plugin("", "echo forbidden >&2; exit 1"); strings.Contains(out, "it said") || strings.Contains(out, "forbidden") {
 		t.Errorf("logs that cannot be read: %s", out)
+	}
+	if out := plugin("", "echo 'unable to retrieve container logs for containerd://a'"); strings.Contains(out, "it said") {
+		t.Errorf("a kubelet without logs: %s", out)
 	}
 	if out := plugin("disk full", "cat "+bin+"/log"); !strings.Contains(out, `it said "disk full"`) {
 		t.Errorf("a container with a message of its own: %s", out)
@@ -62,8 +67,65 @@ func TestLogs(t *testing.T) {
 		of := "logs for container " + container + " of pod prod/import-a ====\n"
 		return "==== START " + of + log + "==== END " + of
 	}
-	testfile.Write(t, part("other", "fine\n")+part("main", log), dump, "prod", "import-a", "logs.txt")
-	if _, out, _ := run(t, "", "batchwhy", dump); !strings.Contains(strings.Join(strings.Fields(out), " "), quoted) {
-		t.Errorf("a folder: %s", out)
+	testfile.Write(t, "fatal: disk: full\n", dump, "logs.txt")
+	for log, quotes := range map[string]string{
+		log: quoted, strings.TrimSpace(log): quoted, "Request log error: not found\n": "",
+	} {
+		testfile.Write(t, part("other", "fine\n")+part("main", log), dump, "prod", "import-a", "logs.txt")
+		status, out, _ := run(t, "", "batchwhy", dump)
+		out = strings.Join(strings.Fields(out), " ")
+		if status != exitFindings || !strings.Contains(out, quotes) || strings.Contains(out, "it said") != (quotes != "") {
+			t.Errorf("a folder with log %q: status %d, %s", log, status, out)
+		}
+	}
+}
+
+// TestLogs_Chosen: only the logs of Jobs that are explained one by one are read, several at a time.
+func TestLogs_Chosen(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	must.OK(t, exec.Command("mkfifo", filepath.Join(bin, "both")).Run())
+	script := strings.ReplaceAll(`#!/bin/sh
+case $1-$2 in
+logs-j0-a) echo >BIN/both; echo j0 >>BIN/asked ;; # waits for the next call
+logs-j1-a) read x <BIN/both; echo j1 >>BIN/asked ;;
+logs-*) echo ${2%-a} >>BIN/asked ;;
+get-jobs) cat BIN/objects ;;
+*) echo '{"apiVersion": "v1", "kind": "List", "items": []}' ;;
+esac
+`, "BIN", bin)
+	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755))
+
+	const ofCronJob = `"ownerReferences": [{"kind": "CronJob", "name": "night", "uid": "c", "controller": true}], `
+	for _, test := range []struct {
+		jobs, replicaSets int
+		arg, want         string
+	}{
+		{2, 12, "--plan=false", "j0 j1"},
+		{12, 0, "--plan=false", ""},
+		{12, 0, "--details", "j0 j1 j10 j11 j2 j3 j4 j5 j6 j7 j8 j9"},
+		{12, 0, "job/j3", "j3"},
+		{12, 0, "cronjob/night", "j5"},
+	} {
+		objects := ""
+		for i := range test.jobs + test.replicaSets {
+			name := fmt.Sprint("j", i)
+			one := strings.NewReplacer("import", name, `"u"`, `"u-`+name+`"`, `"p"`, `"p-`+name+`"`).Replace(failedJob(""))
+			if i == 5 {
+				one = strings.Replace(one, `"creationTimestamp"`, ofCronJob+`"creationTimestamp"`, 1)
+			}
+			if i >= test.jobs {
+				one = strings.ReplaceAll(one, `"batch/v1", "kind": "Job"`, `"apps/v1", "kind": "ReplicaSet"`)
+			}
+			objects += one
+		}
+		testfile.Write(t, objects, bin, "objects")
+		testfile.Write(t, "", bin, "asked")
+		run(t, "", "/usr/bin/kubectl-why", test.arg)
+		asked := strings.Fields(testfile.Read(t, bin, "asked"))
+		slices.Sort(asked)
+		if got := strings.Join(asked, " "); got != test.want {
+			t.Errorf("%d Jobs, %d ReplicaSets, %s: the logs of %s were read, want %s", test.jobs, test.replicaSets, test.arg, got, test.want)
+		}
 	}
 }

@@ -18,7 +18,7 @@ const LogLines = 3
 
 // AddLog keeps the last lines that a container has printed.
 func (o *Objects) AddLog(key LogKey, log string) {
-	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
+	lines := slices.DeleteFunc(strings.Split(log, "\n"), isNoise)
 	if len(lines) == 0 {
 		return
 	}
@@ -26,6 +26,18 @@ func (o *Objects) AddLog(key LogKey, log string) {
 		o.logs = make(map[LogKey]string)
 	}
 	o.logs[key] = strings.Join(lines[max(0, len(lines)-LogLines):], "\n")
+}
+
+// isNoise reports whether a line of a log is empty, or comes from kubectl or the kubelet, which write
+// into the log why they have none.
+func isNoise(line string) bool {
+	for _, begin := range []string{"Request log error: ", "Create log request error: ",
+		"unable to retrieve container logs for "} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return strings.TrimSpace(line) == ""
 }
 
 // LogMark begins each log in the files of kubectl cluster-info dump.
@@ -49,14 +61,16 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 		line, err := reader.ReadString('\n')
 		line = strings.TrimRight(line, "\r\n")
 		head, isHead := logHead(line)
-		if isHead || err != nil || strings.HasPrefix(line, "==== END logs") {
+		line, _, isEnd := strings.Cut(line, "==== END logs for container ") // a log may lack its last line end
+		if !isHead && !isNoise(line) {
+			last = append(last[max(0, len(last)-LogLines+1):], line)
+		}
+		if isHead || isEnd || err != nil {
 			o.AddLog(key, strings.Join(last, "\n"))
 			last = last[:0]
 			if isHead {
 				key = head
 			}
-		} else if strings.TrimSpace(line) != "" {
-			last = append(last[max(0, len(last)-LogLines+1):], line)
 		}
 		if err == io.EOF {
 			return nil
