@@ -3,8 +3,6 @@ package jobadmit
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -136,28 +134,36 @@ func differences(path string, a, b any) []string {
 		return []string{path}
 	}
 
-	if x, ok := a.([]any); ok {
-		if y, ok := b.([]any); ok && len(x) == len(y) {
-			return differencesOfItems(path, x, y)
-		}
+	p, isList := a.([]any)
+	q, isAlso := b.([]any)
+	switch {
+	case isList && isAlso && len(p) == len(q):
+		return differencesOfItems(path, p, q)
+	case isList, isAlso, a != b:
+		return []string{path}
 	}
-
-	if reflect.DeepEqual(a, b) {
-		return nil
-	}
-	return []string{path}
+	return nil
 }
 
 func differencesOfFields(path string, x, y map[string]any) (out []string) {
-	all := maps.Clone(x)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, y)
-	for _, field := range slices.Sorted(maps.Keys(all)) {
+	for _, field := range fieldsOf(x, y) {
 		out = append(out, differences(path+"."+field, x[field], y[field])...)
 	}
 	return out
+}
+
+// fieldsOf returns the fields of two maps in order.
+func fieldsOf(x, y map[string]any) (all []string) {
+	for field := range x {
+		all = append(all, field)
+	}
+	for field := range y {
+		if _, is := x[field]; !is {
+			all = append(all, field)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func differencesOfItems(path string, x, y []any) (out []string) {
@@ -172,7 +178,7 @@ func pruned(tree any) any {
 	switch t := tree.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		for _, field := range slices.Sorted(maps.Keys(t)) {
+		for field := range t {
 			if v := pruned(t[field]); v != nil {
 				out[field] = v
 			}

@@ -3,8 +3,6 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -124,7 +122,7 @@ func (e *Explainer) cronJobOver(m, is *read.CronJob) (out Explanation, ok bool) 
 	if l.isSuspended() {
 		then = "no run starts then, since it is suspended"
 	}
-	return applied(out, d, then, slices.Concat(l.specFindings(), l.suspendedFindings())), true
+	return applied(out, d, then, append(l.specFindings(), l.suspendedFindings()...)), true
 }
 
 // besides returns the explanation of a manifest, without findings. The argument was is the explanation
@@ -184,128 +182,110 @@ func specAfter(was, manifest json.RawMessage, m *read.Meta) (d differences, spec
 	return d, data, err == nil
 }
 
-func (d *differences) note(path, text string) { *d = append(*d, path+" "+text) }
-
 // merge merges maps by their keys, and lists whose elements have names by these. It keeps what the
 // manifest does not mention, unless it was applied before.
 func (d *differences) merge(path string, was, next, last any) any {
-	switch next := next.(type) {
-	case map[string]any:
-		before, isMap := was.(map[string]any)
-		if !isMap {
-			break
+	before, isTree := treeOf(was)
+	wanted, isAlso := treeOf(next)
+	if !isTree || !isAlso || before.isList != wanted.isList {
+		if !isSame(was, next) {
+			d.note(path, was, next)
+			return next
 		}
-		earlier, _ := last.(map[string]any)
-		out := maps.Clone(before)
-		for _, key := range sortedKeys(next) {
-			at := path + "." + key
-			switch value, is := before[key]; {
-			case next[key] == nil:
-				delete(out, key) // the server sets its default
-			case is:
-				out[key] = d.merge(at, value, next[key], earlier[key])
-			case !isEmpty(next[key]):
-				out[key] = next[key]
-				d.note(at, "from none to "+written(next[key]))
-			}
-		}
-		for _, key := range sortedKeys(earlier) {
-			if _, is := before[key]; is && next[key] == nil && earlier[key] != nil {
-				delete(out, key)
-				d.note(path+"."+key, "from "+written(before[key])+" to none")
-			}
-		}
-		return out
-	case []any:
-		before, isList := was.([]any)
-		if isList && isNamed(next) && isNamed(before) {
-			return d.mergeNamed(path, before, next, last)
-		}
-	}
-
-	if isSame(was, next) {
 		return was
 	}
-	d.note(path, "from "+written(was)+" to "+written(next))
-	return next
-}
 
-func (d *differences) mergeNamed(path string, was, next []any, last any) any {
-	out := slices.Clone(was)
-	place := make(map[string]int, len(was))
-	for i := range was {
-		place[nameIn(was[i])] = i
-	}
-	earlier := make(map[string]any)
-	list, _ := last.([]any)
-	for _, element := range list {
-		earlier[nameIn(element)] = element
-	}
-
-	for _, element := range next {
-		name := nameIn(element)
-		at := path + "[" + name + "]"
-		if i, is := place[name]; is {
-			out[i] = d.merge(at, was[i], element, earlier[name])
-		} else {
-			out = append(out, element)
-			d.note(at, "is added")
-		}
-		delete(earlier, name)
-	}
-	for _, name := range sortedKeys(earlier) {
-		if i, is := place[name]; is && name != "" {
-			out[i] = nil
-			d.note(path+"["+name+"]", "is removed")
+	earlier, _ := treeOf(last)
+	merged := make(map[string]any)
+	for _, key := range before.order {
+		value, isWanted := wanted.parts[key]
+		switch {
+		case isWanted && value == nil: // the server sets its default
+		case isWanted:
+			merged[key] = d.merge(before.at(path, key), before.parts[key], value, earlier.parts[key])
+		case earlier.parts[key] != nil:
+			d.note(before.at(path, key), before.parts[key], nil)
+		default:
+			merged[key] = before.parts[key]
 		}
 	}
-	return slices.DeleteFunc(out, func(element any) bool { return element == nil })
+	for _, key := range wanted.order {
+		if _, is := before.parts[key]; !is && !isEmpty(wanted.parts[key]) {
+			merged[key] = wanted.parts[key]
+			before.order = append(before.order, key)
+			d.note(before.at(path, key), nil, merged[key])
+		}
+	}
+	if !before.isList {
+		return merged
+	}
+
+	list := []any{}
+	for _, key := range before.order {
+		if element, is := merged[key]; is {
+			list = append(list, element)
+		}
+	}
+	return list
 }
 
-func nameIn(element any) string {
-	m, _ := element.(map[string]any)
-	name, _ := m["name"].(string)
-	return name
+func (d *differences) note(path string, was, is any) {
+	*d = append(*d, fmt.Sprintf("%s from %s to %s", path, brief(written(was)), brief(written(is))))
 }
 
-func isNamed(list []any) bool {
-	return !slices.ContainsFunc(list, func(element any) bool { return nameIn(element) == "" })
+// tree is a map, or a list of maps with names.
+type tree struct {
+	parts  map[string]any
+	order  []string
+	isList bool
+}
+
+func treeOf(value any) (t tree, ok bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		return tree{value, sortedKeys(value), false}, true
+	case []any:
+		t.parts, t.isList = make(map[string]any), true
+		for _, element := range value {
+			fields, _ := element.(map[string]any)
+			name, _ := fields["name"].(string)
+			t.parts[name] = element
+			t.order = append(t.order, name)
+		}
+		_, isUnnamed := t.parts[""]
+		return t, !isUnnamed
+	}
+	return t, false
+}
+
+func (t *tree) at(path, key string) string {
+	if t.isList {
+		return path + "[" + key + "]"
+	}
+	return path + "." + key
 }
 
 func isEmpty(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	case string:
-		return v == ""
-	}
-	return value == nil || value == false
+	text := written(value)
+	return text == "none" || text == "{}" || text == "[]" || text == `""` || text == "false"
 }
 
 // isSame reports whether a server keeps was if next is applied: what next leaves out may be a default,
 // and quantities have several forms.
 func isSame(was, next any) bool {
-	switch next := next.(type) {
-	case map[string]any:
-		before, _ := was.(map[string]any)
-		for key, value := range next {
-			if v, is := before[key]; !isSame(v, value) && (is || !isEmpty(value)) {
-				return false
-			}
+	x, isList := was.([]any)
+	y, isAlso := next.([]any)
+	if isList && isAlso && len(x) == len(y) {
+		var d differences
+		for i := range x {
+			d.merge("", x[i], y[i], nil)
 		}
-		return was != nil
-	case []any:
-		before, _ := was.([]any)
-		return slices.EqualFunc(before, next, isSame)
+		return len(d) == 0
 	}
-	if was == next {
-		return true
-	}
+
 	a, isQuantity := quantity(was)
 	b, isOther := quantity(next)
-	return isQuantity && isOther && a == b
+	return isQuantity && isOther && a == b || written(was) == written(next)
 }
 
 // quantity returns the value of a quantity such as 500m, 0.5 or 1Gi.
@@ -320,8 +300,11 @@ func quantity(value any) (float64, bool) {
 	return n * factor, err == nil && ok
 }
 
-// written returns a value in JSON, cut if it is long.
+// written returns a value in JSON.
 func written(value any) string {
+	if value == nil {
+		return "none"
+	}
 	data, _ := json.Marshal(value)
-	return brief(string(data))
+	return string(data)
 }

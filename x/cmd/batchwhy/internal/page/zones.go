@@ -45,7 +45,7 @@ func zonesOf(archive string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(all.Bytes())
+	packed, err := packTwice(all.Bytes())
 	if err != nil {
 		return nil, err
 	}

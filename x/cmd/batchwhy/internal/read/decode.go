@@ -2,9 +2,7 @@ package read
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
@@ -100,33 +98,36 @@ func (c *CronJob) setTemplate(data []byte, from *more) {
 
 // With returns the Job with another spec, after defaults.
 func (j *Job) With(spec json.RawMessage) (*Job, error) {
-	data := slices.Concat([]byte(`{"kind":"Job","spec":`), spec, []byte("}"))
-	var from more
-	decoded, err := job.DecodeJob(data)
-	if err = errors.Join(err, json.Unmarshal(data, &from)); err != nil {
+	data, from, err := withSpec("Job", spec)
+	if err != nil {
 		return nil, err
 	}
-
+	decoded, err := job.DecodeJob(data)
 	next := *j
 	next.Object.Spec, next.Spec, next.Template = decoded.Spec, spec, from.Spec.Template.Spec.read()
 	job.Default(&next.Object.Spec)
-	return &next, nil
+	return &next, err
 }
 
 // With returns the CronJob with another spec, after defaults.
 func (c *CronJob) With(spec json.RawMessage) (*CronJob, error) {
-	data := slices.Concat([]byte(`{"kind":"CronJob","spec":`), spec, []byte("}"))
-	var from more
-	decoded, err := cronjob.DecodeCronJob(data)
-	if err = errors.Join(err, json.Unmarshal(data, &from)); err != nil {
+	data, from, err := withSpec("CronJob", spec)
+	if err != nil {
 		return nil, err
 	}
-
+	decoded, err := cronjob.DecodeCronJob(data)
 	next := *c
 	next.Object.Spec, next.Spec = decoded.Spec, spec
 	next.setTemplate(data, &from)
 	cronjob.Default(&next.Object.Spec)
-	return &next, nil
+	return &next, err
+}
+
+// withSpec returns an object that has only a kind and a spec.
+func withSpec(kind string, spec json.RawMessage) (data []byte, from more, err error) {
+	data = []byte(`{"kind":"` + kind + `","spec":` + string(spec) + "}")
+	err = json.Unmarshal(data, &from)
+	return data, from, err
 }
 
 // maxSpecs is the number of Jobs, and of CronJobs, whose specs are kept as they are written.

@@ -15,7 +15,8 @@ function say(text, ...parts) {
 // unpack decodes and decompresses a text.
 async function unpack(text) {
   const packed = new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]);
-  const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
+  const gunzip = () => new DecompressionStream("gzip"); // twice, as it was compressed
+  const stream = packed.stream().pipeThrough(gunzip()).pipeThrough(gunzip());
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
