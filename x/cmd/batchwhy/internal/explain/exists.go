@@ -266,8 +266,11 @@ func (t *tree) at(path, key string) string {
 }
 
 func isEmpty(value any) bool {
-	text := written(value)
-	return text == "none" || text == "{}" || text == "[]" || text == `""` || text == "false"
+	switch written(value) {
+	case "none", "{}", "[]", `""`, "false":
+		return true
+	}
+	return false
 }
 
 // isSame reports whether a server keeps was if next is applied: what next leaves out may be a default,
@@ -283,9 +286,12 @@ func isSame(was, next any) bool {
 		return len(d) == 0
 	}
 
+	if written(was) == written(next) {
+		return true
+	}
 	a, isQuantity := quantity(was)
 	b, isOther := quantity(next)
-	return isQuantity && isOther && a == b || written(was) == written(next)
+	return isQuantity && isOther && a == b
 }
 
 // quantity returns the value of a quantity such as 500m, 0.5 or 1Gi.
