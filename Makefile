@@ -44,7 +44,7 @@ start := ./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./
 race: ## what starts goroutines, with the race detector, two modules at a time
 	$(call side-by-side,. $(filter-out x/proof%,$(NESTED)))
 race/%:
-	$(call tested,$*,-race -p=1 -skip='^Test(Find_Planted|Operator_Find)$$$$',$(if $(filter .,$*),$(start),$$(go list ./... | grep -vE '$(alone)')))
+	$(call tested,$*,-race -p=1 -skip='^Test(Find_Planted|Operator_Find|Steps_None)$$$$',$(if $(filter .,$*),$(start),$$(go list ./... | grep -vE '$(alone)')))
 root: ## the tests of the local runner as root, some of which need it; with sudo for another user
 	go -C x/cmd/batchrun test -count=1 $(if $(filter 0,$(shell id -u)),,-exec 'sudo -n') ./...
 oldest: ## the library and the adapter compile with the oldest Go that their go.mod names
