@@ -3,6 +3,7 @@ package jobadmit
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -146,24 +147,15 @@ func differences(path string, a, b any) []string {
 }
 
 func differencesOfFields(path string, x, y map[string]any) (out []string) {
-	for _, field := range fieldsOf(x, y) {
+	all := maps.Clone(x)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, y)
+	for _, field := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, differences(path+"."+field, x[field], y[field])...)
 	}
 	return out
-}
-
-// fieldsOf returns the fields of two maps in order.
-func fieldsOf(x, y map[string]any) (all []string) {
-	for field := range x {
-		all = append(all, field)
-	}
-	for field := range y {
-		if _, is := x[field]; !is {
-			all = append(all, field)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 func differencesOfItems(path string, x, y []any) (out []string) {
@@ -178,7 +170,7 @@ func pruned(tree any) any {
 	switch t := tree.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		for field := range t {
+		for _, field := range slices.Sorted(maps.Keys(t)) {
 			if v := pruned(t[field]); v != nil {
 				out[field] = v
 			}
