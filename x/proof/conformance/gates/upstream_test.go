@@ -59,10 +59,10 @@ gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:Completions
 	{"TestSuccessPolicy", "with the gate", "1.32", leader +
 		`; see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet:SuccessPolicy; gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
 	{"TestSuccessPolicy", "the gate is off, and the field is dropped", "1.32,JobSuccessPolicy=false", leader +
-		`; see active 1 succeeded 1 terminating 0 completed 0; succeed 1; see succeeded 2 terminating 0 completed 0,1 SuccessCriteriaMet Complete`},
+		`; see active 1 succeeded 1 terminating 0 completed 0; succeed 1; see succeeded 2 terminating 0 completed "0,1" SuccessCriteriaMet Complete`},
 	{"TestSuccessPolicy_ReEnabling", "", "1.32",
 		`job {"parallelism":5,"completions":5,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":3}]},TEMPLATE}; run all; succeed 0; see active 4 succeeded 1 terminating 0 completed 0
-gate JobSuccessPolicy=false; succeed 1; see active 3 succeeded 2 terminating 0 completed 0,1
+gate JobSuccessPolicy=false; succeed 1; see active 3 succeeded 2 terminating 0 completed "0,1"
 gate JobSuccessPolicy=true; succeed 2; see succeeded 3 terminating 2 completed 0-2 SuccessCriteriaMet:SuccessPolicy
 gone all; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
 
@@ -70,7 +70,7 @@ gone all; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:Success
 		`job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":0,TEMPLATE}; run all; fail 0 code=1; see active 2 failed 1 terminating 0 failedIndexes 0
 gate JobBackoffLimitPerIndex=false; fail 1 code=1; tick 30s; see active 3 failed 2 terminating 0
 gate JobBackoffLimitPerIndex=true; run all; fail 4 code=1; tick 30s; see active 2 failed 3 terminating 0 failedIndexes 2
-succeed all; see succeeded 2 failed 3 terminating 0 completed 0,1 failedIndexes 2 FailureTarget:FailedIndexes Failed:FailedIndexes`},
+succeed all; see succeeded 2 failed 3 terminating 0 completed "0,1" failedIndexes 2 FailureTarget:FailedIndexes Failed:FailedIndexes`},
 
 	{"TestManagedBy", "no value", "1.32",
 		`job {TEMPLATE}; see active 1 terminating 0`},
