@@ -19,9 +19,7 @@ var update = flag.Bool("update", false, "rewrite the steps that the kit has prin
 
 // TestSteps: the kit prints the steps of a life in the language of stories, scripts and the page.
 func TestSteps(t *testing.T) {
-	kittest.Set(t, map[string]string{
-		"rapid.seed": "2", "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",
-	})
+	kittest.PlayUntilFailure(t, 2)
 	test := cronjobtest.Test{Options: rapid.Just(cronjob.Options{})}
 	story := kittest.Story(t, func(tb testing.TB) {
 		test.Run(tb, func(env *cronjobtest.Env) cronjobtest.Subject {
@@ -57,9 +55,7 @@ func breaksLate(env *cronjobtest.Env, p *program, round cronjobtest.Program) cro
 
 // TestSteps_Last: the last step is the one at which a store has panicked.
 func TestSteps_Last(t *testing.T) {
-	kittest.Set(t, map[string]string{
-		"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",
-	})
+	kittest.PlayUntilFailure(t, 1)
 	test := cronjobtest.Test{Options: rapid.Just(cronjob.Options{})}
 	story := kittest.Story(t, func(tb testing.TB) {
 		test.Run(tb, func(env *cronjobtest.Env) cronjobtest.Subject {

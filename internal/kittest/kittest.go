@@ -35,6 +35,15 @@ func Set(t *testing.T, flags map[string]string) {
 	}
 }
 
+// PlayUntilFailure makes a kit play up to 1,000 lives of a seed, and leave the first one that fails as
+// it is.
+func PlayUntilFailure(t *testing.T, seed int) {
+	t.Helper()
+	Set(t, map[string]string{
+		"rapid.seed": strconv.Itoa(seed), "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",
+	})
+}
+
 // Story runs a test that must fail, and returns its message.
 func Story(t *testing.T, test func(testing.TB)) string {
 	t.Helper()

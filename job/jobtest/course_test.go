@@ -16,9 +16,7 @@ import (
 // TestSteps: a kit prints the steps of a life in the language of stories, scripts and the page. The
 // tests of these three paste the printed steps, and reach the same end.
 func TestSteps(t *testing.T) {
-	kittest.Set(t, map[string]string{
-		"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",
-	})
+	kittest.PlayUntilFailure(t, 1)
 	story := kittest.Story(t, func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
 			s := newStore(env)
@@ -43,9 +41,7 @@ func breaksAtTheEnd(s *store, round jobtest.Program) jobtest.Program {
 // TestSteps_None: a life has no steps if something happens that stories, scripts and the page cannot
 // repeat, or that they do otherwise.
 func TestSteps_None(t *testing.T) {
-	kittest.Set(t, map[string]string{
-		"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "1000", "rapid.shrinktime": "0s",
-	})
+	kittest.PlayUntilFailure(t, 1)
 	for _, what := range []string{"", "limits", "eviction", "orphan", "new labels", "purge"} {
 		story := kittest.Story(t, func(tb testing.TB) {
 			jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {

@@ -52,6 +52,7 @@ func NewWorld(s *Script, controllers Controllers) (*World, error) {
 		manual: s.Manual, numbered: slices.ContainsFunc(s.Steps, isNumbered),
 	}
 	w.Fault = w.fault
+
 	if s.CronJob != nil {
 		c := &batchv1.CronJob{
 			ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: Namespace},

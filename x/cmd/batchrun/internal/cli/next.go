@@ -56,6 +56,7 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	if err != nil {
 		return nil, time.Time{}, err
 	}
+
 	now := time.Now()
 	var cronJobs []store.CronJob
 	for _, c := range all {

@@ -29,6 +29,7 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 		p.askLogs(ctx, objects)
 		return s, nil
 	}
+
 	if len(args) == 0 {
 		if isTerminal(p.in) {
 			return nil, fmt.Errorf("no input: name files, or pipe: kubectl get jobs,cronjobs,pods,events -o json | " +

@@ -60,6 +60,7 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	for {
 		line, err := reader.ReadString('\n')
 		line = strings.TrimRight(line, "\r\n")
+
 		head, isHead := logHead(line)
 		line, _, isEnd := strings.Cut(line, "==== END logs for container ") // a log may lack its last line end
 		if !isHead && !isNoise(line) {
@@ -72,6 +73,7 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 				key = head
 			}
 		}
+
 		if err == io.EOF {
 			return nil
 		}
