@@ -20,13 +20,13 @@ type answer struct {
 // get is the call that is not a write.
 const get world.Verb = "get"
 
-// conclude computes when the program must run again. A round without a plan changes nothing.
+// conclude computes when the program must run again, and its memory. A round without a plan changes nothing.
 func (e *Env) conclude() {
 	if e.pending == nil {
 		return
 	}
 	end, _ := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), replay{e.pending}, &e.pending.Plan)
-	e.pending, e.due = nil, e.life.Due(end.Requeue.At, end.Retry)
+	e.pending, e.due, e.memory = nil, e.life.Due(end.Requeue.At, end.Retry), end.Memory
 }
 
 // replay is a backend that repeats the answers of the program's backend in this round.
