@@ -36,8 +36,8 @@ func (c *census) ownRuns() (runs []time.Time) {
 // jobs of later runs until After is closer to them.
 const maxExcept = 100
 
-// settledAhead returns the settled runs later than After: the runs in Except, and then, up to
-// maxExcept in all, the next runs that have a job of the CronJob.
+// settledAhead returns the settled runs after b.After: first the runs in b.Except, then the next
+// runs that have a job of the CronJob. It adds such runs only up to maxExcept in all.
 func settledAhead(b *Backfill, own []time.Time, n *names) []time.Time {
 	all := runsAfter(b.Except, b.After)
 	first, _ := slices.BinarySearchFunc(own, b.After.Add(1), time.Time.Compare)

@@ -310,8 +310,8 @@ func (p *Plan) triggered(w *Writes) []string {
 	return ids
 }
 
-// unstarted returns the runs that the plan gives up, and the runs that cannot start after the
-// writes: the name is taken, or a job that was perhaps created does not exist.
+// unstarted returns the runs that the plan gives up. It adds the runs that cannot start because of
+// the results of the writes: a name is taken, or a job that was perhaps created does not exist.
 func (p *Plan) unstarted(w *Writes) []Unstarted {
 	all := slices.Clip(p.Unstarted)
 	for i := range p.Create {

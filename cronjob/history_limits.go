@@ -181,7 +181,8 @@ func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (
 
 // appendUnreached appends waits for jobs of backfills that are kept until their runs can be
 // recorded. Such a run is in the future because the clock went back, or it is later than a run that
-// the schedule still has to start. At the time next the schedule gives up that run.
+// the schedule still has to start. Argument next is the time at which the schedule gives up its own
+// run.
 func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time) []Wait {
 	delay := jitterOf(s)
 	for _, run := range runs {

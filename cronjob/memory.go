@@ -97,8 +97,8 @@ type leavingJob struct {
 // isLost is true if it is not known whether the job was created.
 func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
 
-// isAccountedLost is true if it is not known whether the job was created, although its run is
-// accounted for as started. If the job does not exist, the run must be reported.
+// isAccountedLost is true if the job's run counts as started, but it is not known whether the job
+// was created. If the job does not exist, the run must be reported as unstarted.
 func (s *startedJob) isAccountedLost(accounted time.Time) bool {
 	return isLost(*s) && isOfRun(*s) && !s.ScheduledTime.After(accounted)
 }

@@ -20,7 +20,7 @@ type Options struct {
 	CatchUpLimit int32 `json:"catchUpLimit,omitempty"`
 	// SkipOnResume sets aside the runs that came due while the CronJob was suspended.
 	SkipOnResume bool `json:"skipOnResume,omitempty"`
-	// SkipOnEdit sets aside runs that a new schedule or timeZone would have had before the edit.
+	// SkipOnEdit sets aside the runs of a new schedule or timeZone that lie before the edit.
 	SkipOnEdit bool `json:"skipOnEdit,omitempty"`
 	// SkipHeld gives up a run that Forbid holds back, instead of starting it late.
 	SkipHeld bool `json:"skipHeld,omitempty"`

@@ -97,7 +97,8 @@ func isSettled(r cronjobreason.Result) bool {
 // isScheduled reports whether the schedule starts the job, and not a trigger or a backfill.
 func (c *Creation) isScheduled() bool { return c.Trigger == "" && c.Backfill == "" }
 
-// isPassed reports whether a run of CatchUpAll can never start, so that the next one follows.
+// isPassed reports whether a run of CatchUpAll can never start, because its name is taken. Then the
+// next run follows.
 func (c *Creation) isPassed(r cronjobreason.Result) bool {
 	return c.Reason == cronjobreason.CreateOldest && r == cronjobreason.ResultNameTaken
 }

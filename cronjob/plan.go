@@ -24,11 +24,11 @@ import (
 // Do not change the lists of a plan: results belong to their entries by position. To leave a write
 // out, give it the result [cronjobreason.ResultNotTried]; the conclusion then asks for another round.
 type Plan struct {
-	// Verify lists active jobs that may be gone, so they must be read from the source of truth.
-	// Most are not among the children: they are gone, or not seen yet (C5). A reference without a
-	// UID is a job that was perhaps created: the result is ResultGone unless the CronJob controls a
-	// job of that name (CI15). Others were perhaps deleted by an earlier round, and the children
-	// still show them (CL2).
+	// Verify lists active jobs that may be gone. Read each from the source of truth. Most of them
+	// are not among the children: they are gone, or not seen yet (C5). Some were perhaps deleted by
+	// an earlier round, and the children still show them (CL2). A reference without a UID is a job
+	// that was perhaps created. Its result is ResultGone unless the CronJob controls a job of that
+	// name (CI15).
 	Verify []Reference `json:"verify,omitempty"`
 	// Unexpected lists running jobs of the CronJob that its active list lacks (C3). If the
 	// snapshot's status can be older than its children, re-read the CronJob, and plan again if its

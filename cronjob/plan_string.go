@@ -76,7 +76,8 @@ func (p Plan) String() string {
 	return b.String()
 }
 
-// String returns the names of the active jobs and the times, in one line.
+// String returns the names of the active jobs, lastScheduleTime and lastSuccessfulTime, in one
+// line.
 func (s Status) String() string {
 	var names []string
 	for i := range s.Active {

@@ -27,8 +27,8 @@ type recalled struct {
 	doubtful []Reference
 	// taken are runs that were perhaps started, but whose names belong to other owners.
 	taken []time.Time
-	// ended are the indexes of children that have ended and that a written status lists as active.
-	// The snapshot does not show that status yet.
+	// ended are indexes into children: jobs that have ended, although a written status lists them
+	// as active. The snapshot does not show that status yet.
 	ended []int
 	// unshown is true if a status that was certainly or perhaps written lists a job that neither
 	// the snapshot's status nor the children show. The job may be gone, and only a round that sees
@@ -178,7 +178,8 @@ const (
 	sightNone sight = iota
 	// sightForeign: a foreign child has its name.
 	sightForeign
-	// sightOther: another job of the CronJob has its name, or a finished job that may be another.
+	// sightOther: the child with its name is another job of the CronJob. Or that child has
+	// finished, and may be another job.
 	sightOther
 	// sightTriggered: the job runs, for a trigger.
 	sightTriggered

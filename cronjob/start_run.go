@@ -59,8 +59,8 @@ func create(s *Snapshot, c *census, t *timing) moves {
 	}
 }
 
-// passOn handles a due run that has started already, or cannot start. With CatchUpAll the next run
-// follows immediately: nothing else would cause a round before the schedule's next run (CL4).
+// passOn handles a due run that has started already, or cannot start. With CatchUpAll the next
+// overdue run follows immediately. Without that, it would wait until the schedule's next run (CL4).
 func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)
 	all := s.Options.CatchUp == CatchUpAll

@@ -51,8 +51,8 @@ const (
 	// childStuck: the child has been terminating for too long to hold anything back (C21).
 	childStuck
 
-	// childForgotten: the child runs for a run of the schedule, but the active list lacks it (C3).
-	// ReplaceWhenGone deletes it.
+	// childForgotten: a run of the schedule started the child. It still runs, but the active list
+	// lacks it (C3). ReplaceWhenGone deletes it.
 	childForgotten
 	// childUnexpected: the child runs for an unknown reason (C3).
 	childUnexpected

@@ -20,8 +20,8 @@ type reported struct {
 	Failed           int32  `json:"failed,omitempty"`
 	CompletedIndexes string `json:"completedIndexes,omitempty"`
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
-	// Uncounted are the UIDs in the uncounted list of failures for which the match with the
-	// podFailurePolicy was reported.
+	// Uncounted are UIDs in the uncounted list of failures. The metrics have reported whether these
+	// pods match the podFailurePolicy.
 	Uncounted []UID `json:"uncounted,omitempty"`
 	Finished  bool  `json:"finished,omitempty"`
 }

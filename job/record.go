@@ -245,7 +245,7 @@ func setUncounted(status *Status, lists UncountedTerminatedPods) {
 		return
 	}
 
-	// The lists may be buffers of a planner, which a status outlives.
+	// The lists may be buffers that a planner reuses. The status must stay valid for longer.
 	status.UncountedTerminatedPods = value.To(lists.clone())
 }
 

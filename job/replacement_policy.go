@@ -1,8 +1,8 @@
 package job
 
-// replacesOnlyFailed reports whether a terminating pod does not count as failed, and is not
-// replaced, before it has ended (J7). A podFailurePolicy has to see how a pod ends, so it has the
-// same effect as podReplacementPolicy Failed.
+// replacesOnlyFailed reports whether a terminating pod counts as failed, and is replaced, only once
+// it has ended (J7). A podFailurePolicy has to see how a pod ends, so it has the same effect as
+// podReplacementPolicy Failed.
 func replacesOnlyFailed(spec *Spec) bool {
 	return spec.PodReplacementPolicy == ReplaceFailed || spec.PodFailurePolicy != nil
 }

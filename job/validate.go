@@ -14,7 +14,7 @@ import (
 const (
 	maxIndexedParallelism  = 100_000
 	maxFailedIndexes       = 100_000
-	manyCompletions        = 100_000 // above it the two limits below hold
+	manyCompletions        = 100_000 // with more, the next two limits apply
 	maxManyFailedIndexes   = 10_000
 	maxManyParallelism     = 10_000
 	maxFailureRules        = 20

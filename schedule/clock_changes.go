@@ -14,10 +14,10 @@ const (
 	repeatedLast
 )
 
-// window returns the wall-clock interval [lo, hi) whose times run in the stretch (S4). If repeated
-// times run only once, one of the two stretches around an overlap runs without it. This assumes
-// that stretches last longer than overlaps, as in every zone of the database. In a custom zone with
-// shorter stretches, an interval may be empty.
+// window returns the interval [lo, hi) of the wall-clock times that run in the stretch (S4). If
+// repeated times run only once, one of the two stretches around an overlap leaves them out. This
+// assumes that stretches last longer than overlaps, as in every zone of the database. In a custom
+// zone with shorter stretches, an interval may be empty.
 func (t *timetable) window(s stretch) (lo, hi civil) {
 	lo, hi = civilAt(s.start, s.offset), civilAt(s.end, s.offset)
 	switch t.repeated {

@@ -13,7 +13,7 @@ type pattern struct {
 	// anyDom and anyDow are true if the field was written with a star. By S2 that differs from
 	// listing all its values.
 	anyDom, anyDow bool
-	// special holds further days of both fields.
+	// special holds the days of WithSpecialDays, such as L, in the fields for days.
 	special specialDays
 
 	// days holds the matching days of a month, by its number of days less 28 and by the weekday of
@@ -216,9 +216,9 @@ func (p *pattern) dayFrom(day int64) int64 {
 	return p.dateFrom(day)
 }
 
-// dateFrom implements dayFrom for a pattern that is not weekly and has no special days. It looks at
-// the month of the day and at the next month of the months field, and only at days up to the 28th,
-// which every month has. If it finds no day there, it calls searchFrom.
+// dateFrom implements dayFrom for a pattern that is not weekly and has no special days. It tries
+// two months: the month of the day, and the next month that matches. In both it tries only days up
+// to the 28th, which every month has. If none of them matches, it calls searchFrom.
 func (p *pattern) dateFrom(day int64) int64 {
 	year, rest := yearOf(day)
 	month, dom := monthOf(rest)

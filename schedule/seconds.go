@@ -106,7 +106,7 @@ func (t *timetable) before(c civil) int64 {
 	return n
 }
 
-// between counts the matching times in [from, to); from must not be after to.
+// between counts the matching times in [from, to), where from <= to.
 func (t *timetable) between(from, to civil) int64 { return t.before(to) - t.before(from) }
 
 // matches reports whether exactly c is a matching time.

@@ -50,8 +50,8 @@ const (
 )
 
 // yearlyRule is a rule like "last Sunday of March and of October". For each kind of year, it lists
-// the offsets and the seconds of the year, in UTC, at which they begin. The first one begins with
-// the year.
+// the offsets of the year. Each has the second of the year, in UTC, at which it begins. The first
+// offset begins with the year.
 type yearlyRule [yearKinds]struct {
 	n     int
 	turns [maxTurns]struct{ after, offset int32 }

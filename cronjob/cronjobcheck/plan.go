@@ -157,9 +157,9 @@ func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !slices.ContainsFunc(s.Children, isChild) && !s.Memory.Equal(cronjob.Memory{})
 }
 
-// isKnownGone reports whether the memory may show that a child is gone: a deletion or a look-up
-// found that the job is gone, and the children are older than that. State.Create checks against the
-// truth.
+// isKnownGone reports whether the controller may know from its memory that a child is gone. Then an
+// earlier deletion or look-up has found that out, and the children are still older. State.Create
+// checks whether the job really is gone.
 func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
 }

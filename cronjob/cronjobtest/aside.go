@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// aside bounds the time in the program's memory up to which runs are set aside, to check CI16. After
-// a round with an error the program may still have the memory of an earlier round, so that the time
-// is known only within bounds.
+// aside holds bounds of the time up to which the program sets runs aside (CI16). That time is in
+// the program's memory. After a round with an error the program may still have the memory of an
+// earlier round, so the exact time is unknown.
 type aside struct {
 	// least is the time up to which no run may start any more; most is the time up to which
 	// runs may have been given up.
@@ -76,9 +76,9 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 	return next
 }
 
-// isHeld reports whether an active job certainly holds back the latest run, and that run would be
-// in time. With CatchUpAll that is uncertain, because it may first pass an earlier run whose job
-// exists. With PauseAfterFailures it is uncertain as well, because a pause has priority and sets
+// isHeld reports whether an active job certainly holds back the latest run, and the run is not too
+// late to start. It is false with CatchUpAll, because the controller may first pass an earlier run
+// whose job exists. It is also false with PauseAfterFailures, because a pause has priority and sets
 // nothing aside.
 func isHeld(s *cronjob.Snapshot) bool {
 	o := &s.Options
@@ -96,8 +96,8 @@ func isHeld(s *cronjob.Snapshot) bool {
 	})
 }
 
-// failed returns what is set aside after a round with an error: the memory may be the one from
-// before the round, or the one from after it.
+// failed returns the bounds after a round with an error. The program then has either its memory
+// from before the round or the one from after it.
 func (a aside) failed(before aside) aside {
 	a.least = earliest(a.least, before.least)
 	a.resumes, a.edited = a.resumes || before.resumes, a.edited || before.schedule != a.schedule

@@ -67,7 +67,8 @@ func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(
 	}
 }
 
-// beside holds the places of a value that can be changed, and the different values of each type.
+// beside holds the places within a value that can be changed, and for each type the different
+// values that were found there.
 type beside struct {
 	places []reflect.Value
 	values map[reflect.Type][]reflect.Value

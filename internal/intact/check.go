@@ -26,9 +26,9 @@ type Functions struct {
 	// argument: {"Pod.Read": 0}.
 	Writes map[string]int
 	// Shares names the functions whose results may share memory with an argument. The value names
-	// the field of the first result that holds the argument itself; that field is not checked. In
-	// other results only an append is checked: it must not change the argument. With "*", the
-	// results are not checked.
+	// the field of the first result that holds the argument itself. That field is not checked. For
+	// the rest, it is only checked that an append to a result does not change the argument. With
+	// "*", the results are not checked.
 	Shares map[string]string
 	// Skip names functions that are not called, and types whose methods are not called.
 	Skip []string

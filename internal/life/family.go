@@ -120,8 +120,9 @@ func Pointers[C any](children []C) []*C {
 	return all
 }
 
-// Against pairs the children with others by their keys. Each pair has the other first, and then the
-// child. Others without a child come last. Nil means that there is none.
+// Against pairs the objects of another list with the children that have the same keys. Each pair
+// has the object first, and then the child; nil means that there is none. Objects without a child
+// come last.
 func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	return func(yield func(other, is *C) bool) {
 		for _, is := range f.Children {

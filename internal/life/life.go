@@ -28,8 +28,8 @@ type Life struct {
 	// Broken are the violations.
 	Broken []jobcheck.Violation
 	// Writes counts the writes that took effect, except writes of the program's own memory. Done
-	// counts what a program can do only a limited number of times: writes other than statuses, and
-	// what a kit adds.
+	// counts the writes that a program can make only a limited number of times. These are all
+	// writes except those of a status, and the status writes that a kit adds.
 	Writes, Done int
 	uids         map[job.UID]bool // the UIDs of all objects so far
 

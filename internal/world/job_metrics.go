@@ -49,7 +49,8 @@ func add(set *map[job.UID]bool, uid job.UID) {
 	(*set)[uid] = true
 }
 
-// noticeEdits ends the comparison if another writer has changed the status, as stories do.
+// noticeEdits ends the comparison of the metrics if another writer has changed the status. Some
+// stories do that.
 func (t *tally) noticeEdits(w *Job) {
 	t.forgot = t.forgot || !reflect.DeepEqual(&t.status, &w.Job.Status)
 }

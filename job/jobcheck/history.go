@@ -29,7 +29,7 @@ type History struct {
 	// Restarted is set once the controller has lost its memory, and Traveled once it restarted with
 	// an older list than before. Fewer invariants are checked then.
 	Restarted, Traveled bool
-	// Edited is set once the spec has changed: succeeded may then fall.
+	// Edited is set once the spec has changed. After that, succeeded of an Indexed job may fall.
 	Edited bool
 	// Ungrouped is set once another client has removed a pod group: a controller that sees the
 	// removal late still creates pods for that group.

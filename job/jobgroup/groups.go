@@ -17,7 +17,7 @@ type Groups struct {
 	Controlled bool `json:"controlled,omitempty"`
 	// Template is the value of the annotation TemplateAnnotation, nil if the job has none.
 	Template *string `json:"template,omitempty"`
-	// Preset is true if the pod template names a group by itself.
+	// Preset is true if the pod template already refers to a pod group.
 	Preset bool `json:"preset,omitempty"`
 	// Workloads are the workloads whose spec.controllerRef names the job or, if the job is
 	// controlled, its controller.

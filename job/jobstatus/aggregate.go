@@ -198,7 +198,7 @@ func sumPods(next, old *job.Status, parts []Part) {
 	next.UncountedTerminatedPods = nil // the parts keep them
 }
 
-// known is the sum of a count that some parts may not have.
+// known is a sum over the parts; any is true if at least one part has the count.
 type known struct {
 	sum int64
 	any bool
@@ -245,7 +245,7 @@ func sumIndexes(next *job.Status, spec *job.Spec, parts []Part) {
 	next.Succeeded = int32(completed.Len())
 }
 
-// shifted returns the indexes with the number by added to each.
+// shifted adds an offset to each index. It leaves out ranges that would exceed an int32.
 func shifted(x job.Indexes, by int32) (out job.Indexes) {
 	if by <= 0 {
 		return x

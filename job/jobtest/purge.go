@@ -75,7 +75,8 @@ func (e *Env) purgeAfter(failed bool) {
 	}
 }
 
-// checkPurged checks that a snapshot shows each purged pod that has its finalizer, as it was (JI9).
+// checkPurged checks the purged pods that still have their finalizer: the snapshot must show each
+// of them as it was before the purge (JI9).
 func (e *Env) checkPurged(s *job.Snapshot) {
 	shown := make(map[job.UID]*job.Pod, len(s.Pods))
 	for i := range s.Pods {

@@ -21,8 +21,8 @@ type Store interface {
 	UpdateSpec(s job.Spec) error
 	// Job reads the job. It is not called while there is none.
 	Job() (job.Job, error)
-	// Pods reads all pods of the job; after RemoveJobOnly of an Orphaner, the pods that were
-	// left.
+	// Pods reads all pods of the job. After RemoveJobOnly of an Orphaner, it reads the pods that
+	// stay.
 	Pods() ([]job.Pod, error)
 	// UpdatePod stores the fields that a kubelet reports of a pod: its phase, whether it is
 	// assigned to a node and ready, its deletion and its detail. The resource version in the detail

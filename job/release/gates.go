@@ -39,7 +39,7 @@ const (
 	// show its own writes (E6).
 	StaleControllerConsistencyJob
 	// WorkloadWithJob keeps spec.scheduling, and gives jobs a workload and a pod group. The gate of
-	// 1.36 has other objects and is not supported.
+	// this name in 1.36 uses other objects. It is not supported.
 	WorkloadWithJob
 )
 

@@ -129,8 +129,8 @@ func (r Release) Defaults() Release {
 	return r
 }
 
-// Has reports whether the gate is on: by default, because it is switched, or because its code was
-// removed, which made it permanent.
+// Has reports whether the gate is on: by default, because [Release.With] has switched it on, or
+// because its code was removed, which made the gate permanent.
 func (r Release) Has(gate Gate) bool {
 	return gate.isKnown() && gate.effective(r.Minor()) != r.switched.Has(gate)
 }
