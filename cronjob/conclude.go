@@ -164,10 +164,13 @@ func (p *Plan) isEager(d *Deletion) bool {
 }
 
 // again returns the time of the next round. It is earlier than the plan's time in three cases:
-// there is more to do now that the status was written, or now that the memory has passed a run that
-// cannot start; there is room now for a run that waits for active jobs; or something waits for a
-// newer snapshot. The next round is immediate only if moved is true, that is, if the next snapshot
-// or memory differs. Otherwise there would be a hot loop (M9).
+//
+//   - The plan has left something to the next round (Unfinished).
+//   - A run waits for active jobs, and now there is room for it.
+//   - A newer snapshot is needed.
+//
+// The next round is immediate only if moved is true, that is, if the next snapshot or memory
+// differs. Otherwise there would be a hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	// Quirk: if the name is taken, the reference does not plan another round.
 	isLeft := func(e Effect) bool { return e.Result == cronjobreason.ResultNameTaken }

@@ -36,10 +36,10 @@
 //  1. Call [Compile] outside the rounds, once for each schedule and timeZone: it
 //     reads the zone database and parses. A round does neither.
 //  2. Read the CronJob and all jobs that could be its children. The children may be
-//     stale: the name of a job is the lock of its run (C13). CronJob and children may
-//     both lack the controller's own writes for a while: the memory has them (CI15). A
-//     snapshot that is read from a database in one transaction contains all writes: then
-//     set [Snapshot.Consistent].
+//     stale: a run cannot start twice, since its job's name is taken (C13). CronJob and
+//     children may both lack the controller's own writes for a while: the memory has
+//     them (CI15). A snapshot that is read from a database in one transaction contains
+//     all writes: then set [Snapshot.Consistent].
 //  3. Reconcile. Carry out the plan in the order of its fields: look up Verify,
 //     delete, create if MayCreate, write the status that Settle returns. The status
 //     write is conditional on the version that was read.
@@ -54,9 +54,9 @@
 // # Children that are not jobs
 //
 // A [Child] is anything with a name and a UID that starts and ends. [Options] define its kind, how
-// its name follows from its run ([Naming]), where it stores the time of the run ([Marks]), and what
-// the status of its parent does not store. A Child that has neither succeeded nor failed can end
-// with another word. None of that needs package job.
+// its name follows from its run ([Naming]), where it stores the time of the run ([Marks]), and
+// which status fields the CronJob's kind lacks. Besides Complete and Failed, a Child can have other
+// endings. None of that needs package job.
 //
 // # Exactness
 //

@@ -31,8 +31,9 @@ func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) mov
 	return held
 }
 
-// replaceFirst deletes the jobs that must be gone, pods included, unless they are being deleted
-// already. Jobs of the active list come first, then the others sorted by name (B3).
+// replaceFirst deletes the jobs that must be gone, with their pods, before the run starts. It skips
+// those that are being deleted already. Jobs of the active list come first, then the others sorted
+// by name (B3).
 func replaceFirst(c *census) (all []Deletion) {
 	add := func(ref Reference) {
 		all = append(all, Deletion{Reference: ref, Reason: cronjobreason.DeleteReplaced, Foreground: true})

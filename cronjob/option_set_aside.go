@@ -8,12 +8,14 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// setAside applies Options.SkipOnResume and SkipOnEdit. It moves m.Since forward, past the runs
-// that were due while the CronJob was suspended or before its schedule was edited, since only runs
-// after m.Since count. It returns the reason for setting them aside, and whether the schedule was
-// edited, which is only known with SkipOnEdit or CatchUpAll. Only a comparison with the memory
-// shows such a change, so after a restart it goes unnoticed. If CronJob.SpecChanged is set, runs
-// that were due after the change still count.
+// setAside applies Options.SkipOnResume and SkipOnEdit. Only runs later than m.Since can start. So
+// setAside moves m.Since past the runs that were due while the CronJob was suspended or before its
+// schedule was edited. If CronJob.SpecChanged is set, m.Since moves only up to the time of the
+// change.
+//
+// The results are the reason for setting runs aside, and whether the schedule was edited, which is
+// only known with SkipOnEdit or CatchUpAll. The memory shows that the CronJob was suspended or how
+// its schedule was, so after a restart a change goes unnoticed.
 func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool) {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended

@@ -36,8 +36,8 @@ type recalled struct {
 	unshown bool
 }
 
-// patience limits how long a status may be older than the memory. No cache is that late: after this
-// time another writer must have changed the status, and nothing waits for the lost status any more.
+// patience limits how long rounds wait for a snapshot with the status that was written. No cache is
+// late for longer: another writer must have replaced the status, and no snapshot will show it.
 const patience = 5 * time.Minute
 
 // recallUnrecorded returns the latest run that was recorded, and the run of a failed status write

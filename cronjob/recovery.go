@@ -42,11 +42,11 @@ func (f *family) isRequested(child *Child) bool {
 	return isTriggered(f.triggers, f.names.cronJob, child.Name) || f.isBackfilled(child) && !f.isOut(child)
 }
 
-// countUnsettled counts the active jobs that are not recorded or not accounted for, or whose
-// trigger or backfill is not settled. A run must not replace these yet. If they were deleted and a
-// crash followed before the status write, nothing would show that their runs have started: the runs
-// could start again (CI1) or be reported as unstarted. With ReplaceWhenGone, jobs outside of the
-// active list count too, because they are also deleted.
+// countUnsettled counts the active jobs that no run may replace yet. Such a job is the only proof
+// that its run has started: the run is not recorded or not accounted for, or its trigger or
+// backfill is not settled. If the job were deleted and a crash followed before the status write,
+// the run could start again (CI1) or be reported as unstarted. With ReplaceWhenGone, jobs outside
+// of the active list count too, because they are also deleted.
 func (c *census) countUnsettled() int {
 	n := len(c.active) - c.kept
 	for _, ref := range c.active[:c.kept] {

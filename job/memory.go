@@ -24,10 +24,10 @@ type Memory struct {
 	// Backoff is the record of recent failures (J31).
 	Backoff backoff.Record
 	// Expectations are the creations and deletions that no snapshot has shown yet (E1). An adapter
-	// that receives events lowers them with Observe, or copies those of its expectations.Tracker.
+	// that receives events lowers them with Observe, or sets them from an expectations.Tracker.
 	Expectations expectations.Counts
-	// Untracking are the UIDs of pods whose finalizer was removed and which the
-	// snapshot may still show with it (E4).
+	// Untracking are the UIDs of pods whose finalizer was removed. The snapshot may still show the
+	// finalizer (E4).
 	Untracking expectations.UIDs
 	// Written is the version of the job after the last status write, taken from its Reply. A
 	// snapshot with an earlier Job.Version is stale, and nothing is planned from it (E6).

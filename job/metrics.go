@@ -54,8 +54,8 @@ type Metrics struct {
 	External bool `json:"external,omitempty"`
 }
 
-// PolicyActions are the pod failures that a podFailurePolicy has handled, by the action of the
-// rule.
+// PolicyActions counts the pod failures that rules of a podFailurePolicy have matched, by the
+// action of the rule.
 type PolicyActions struct {
 	FailJob   int32 `json:"failJob,omitempty"`
 	FailIndex int32 `json:"failIndex,omitempty"`

@@ -35,8 +35,9 @@ type dueUntracking struct {
 // completed indexes are written in this round, even those of pods that are left over, so progress
 // is not late and the list has no needless gaps.
 //
-// The results of the deletions decide whether the end is declared. If it is not, pods whose
-// finalizer only an end removes leave their room to other pods (J37). The spare set is overwritten.
+// Some finalizers are removed only if the end is declared, which depends on the results of the
+// deletions. Otherwise the room of these pods goes to other pods (J37). Argument spare is
+// overwritten.
 func appendFitting(
 	untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set,
 ) (out []Untracking, capped bool) {

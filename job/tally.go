@@ -8,8 +8,8 @@ type counts struct {
 	Terminating int32 `json:"terminating,omitempty"`
 	// Succeeded is the number of successes, including those found in this round (J9).
 	Succeeded int32 `json:"succeeded,omitempty"`
-	// CountedSucceeded and CountedFailed are the counters, including the uncounted UIDs whose pods
-	// have lost the finalizer. Uncounted holds the other UIDs.
+	// CountedSucceeded and CountedFailed are the status's counters plus the uncounted pods that
+	// have lost the finalizer. Uncounted holds the UIDs of the remaining uncounted pods.
 	CountedSucceeded int32                   `json:"countedSucceeded,omitempty"`
 	CountedFailed    int32                   `json:"countedFailed,omitempty"`
 	Uncounted        UncountedTerminatedPods `json:"uncounted,omitzero"`

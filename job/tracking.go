@@ -55,8 +55,8 @@ func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 	return due
 }
 
-// appendUnfinished adds the finalizers of pods that have not ended, if the job is ending or being
-// deleted. Only an end in failure counts these pods (J37).
+// appendUnfinished appends to due the finalizers of pods that have not ended, if the job is ending
+// or being deleted (J37). failsUnfinished decides whether the pods count as failed.
 func (a *accounting) appendUnfinished(due []dueUntracking, buf *scratch) []dueUntracking {
 	isOver := a.end.decided() || a.snap.Job.isDeleted()
 	if !isOver && !completionsReached(a.snap.Job.Spec.Completions, a.found.tally.succeeded) {
@@ -87,8 +87,8 @@ func (a *accounting) isCarrier(place int32) bool {
 	return !a.snap.Job.isDeleted() && a.found.carriers.has(place)
 }
 
-// isHeldBack reports whether the pod keeps its finalizer as a carrier. The end of the job overrides
-// that.
+// isHeldBack reports whether the pod keeps its finalizer because it is a carrier (see isCarrier).
+// Once the job is ending, no pod is held back.
 func (a *accounting) isHeldBack(place int32) bool {
 	return !a.end.decided() && a.isCarrier(place)
 }

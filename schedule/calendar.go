@@ -80,9 +80,9 @@ func weekdayOf(day int64) uint { return uint(day+3) % 7 }
 
 func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
-// yearKinds is the number of different years: leap or not, beginning on one of
-// seven weekdays. A calendar and a yearly zone rule depend on the kind alone, and
-// kinds repeat every 400 years, so tables over kinds answer for all years.
+// yearKinds is the number of kinds of years. A kind is a weekday of 1 January, and whether the year
+// is a leap year. The kind alone decides the dates of the calendar and of a yearly zone rule. Kinds
+// repeat every 400 years, so a table with an entry for each kind serves all years.
 const yearKinds = 14
 
 // monthShape holds the facts needed to match the days of a month in a kind of year.

@@ -35,7 +35,7 @@ func (z *zone) equal(other *zone) bool {
 	return z == other || z.location.String() == other.location.String() && slices.Equal(z.moves, other.moves)
 }
 
-// move is the start of an offset: it holds from an instant on.
+// move is a change of a zone's offset: the time of the change and the new offset.
 type move struct {
 	since  int64
 	offset int64

@@ -133,8 +133,8 @@ type History struct {
 // Clone returns an independent copy.
 func (h *History) Clone() History { return History{maps.Clone(h.runs), maps.Clone(h.others)} }
 
-// Started records that a job was created for a run or, if the time is zero, under a name. It checks
-// CI1.
+// Started records that a job was created for a run, and checks CI1. If run is zero, the job was not
+// created by the schedule, and its name must be new.
 func (h *History) Started(name string, run time.Time) []Violation {
 	if h.runs == nil {
 		h.runs, h.others = make(map[int64]int), make(map[string]int)

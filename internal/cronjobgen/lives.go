@@ -14,8 +14,9 @@ import (
 var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
 // Lives generates worlds in which a CronJob with a generated spec has lived for a while, with
-// faults, edits, triggers and backfills. With late, the controller sees the CronJob and its jobs
-// late. After the life it sees the oldest versions that the lag allows.
+// faults, edits, triggers and backfills. If late is true, the controller sees changes of the
+// CronJob and its jobs with a delay. After the life it sees the oldest versions that the lag
+// allows.
 func Lives(late bool) *rapid.Generator[*world.CronJob] {
 	return rapid.Custom(func(t *rapid.T) *world.CronJob {
 		w := world.NewCronJob(cronjob.CronJob{

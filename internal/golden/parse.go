@@ -73,9 +73,9 @@ func parse(name, text string) (*story, error) {
 	}
 }
 
-// parseOutput reads the output that starts at lines[at]: up to a blank line, or,
-// after a second fence line, up to a pair of fence lines. It also returns the line
-// where it stopped.
+// parseOutput reads the output that starts at lines[at]. If that line is a fence, the output ends
+// at the next pair of fences, otherwise at a blank line. parseOutput also returns the index of the
+// line where it stopped.
 func parseOutput(lines []string, at int) (string, int, error) {
 	start := at
 	if at < len(lines) && chomp(lines[at]) == fence {

@@ -107,12 +107,14 @@ func Diff(is, was any) string {
 	return diff(addressable(reflect.ValueOf(is)), addressable(reflect.ValueOf(was)), false, 0)
 }
 
-// Written is Diff for a result of [Copy]. It also finds writes to the spare capacity of slices.
+// Written does the same as [Diff] if was is a result of [Copy]. It also finds writes to the spare
+// capacity of slices.
 func Written(is, was any) string {
 	return diff(addressable(reflect.ValueOf(is)), addressable(reflect.ValueOf(was)), true, 0)
 }
 
-// diff compares two addressable values. With spare, the spare capacity of each slice must have zeros.
+// diff compares two addressable values. If spare is true, the spare capacity of each slice must
+// hold only zeros.
 func diff(is, was reflect.Value, spare bool, depth int) string {
 	if is.IsValid() != was.IsValid() || is.IsValid() && is.Type() != was.Type() {
 		return fmt.Sprintf(": %v, was %v", is, was)

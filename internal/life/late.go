@@ -60,7 +60,7 @@ type Late struct {
 	since time.Time // since when something is unseen; zero if nothing is
 }
 
-// Watch makes the watch of a program that sees the family through a cache.
+// Watch returns a watch that fills the program's cache with the family's objects.
 func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 	l, traits := f.life, f.traits
 	hidden := func(c C) bool { return cache.Hides != nil && cache.Hides(&c) }

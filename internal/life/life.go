@@ -23,7 +23,8 @@ type Life struct {
 	Quiet bool
 	// Trouble is everything that goes wrong in this round.
 	Trouble Trouble
-	// Meanwhile is the beginning of lines about events within a round; it is empty otherwise.
+	// Meanwhile is the text before each event that happens during a round. Between rounds it is
+	// empty.
 	Meanwhile string
 	// Broken are the violations.
 	Broken []jobcheck.Violation

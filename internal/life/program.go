@@ -176,7 +176,8 @@ func (p *Program) isAtRest() bool {
 	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
-// WakeUp makes time pass until the program wants to be called, if that is in less than most.
+// WakeUp makes time pass until the program wants to be called, unless it would have to wait for
+// most or longer.
 func (p *Program) WakeUp(most time.Duration) {
 	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
 		p.Pass(p.Again.Sub(p.Now()))
@@ -193,7 +194,7 @@ func (p *Program) setBack(by time.Duration) {
 	p.Happened()
 }
 
-// Deliver shows the program one object or all, and calls it.
+// Deliver shows the program one object or all objects, and then calls the program.
 func (p *Program) Deliver() {
 	shown := false
 	if rapid.IntRange(0, 2).Draw(p.T, "all") == 2 {

@@ -148,8 +148,9 @@ func (s *story) broken() map[string]bool {
 	return all
 }
 
-// about returns the part of an event that a long story prints: nothing if it is a routine or about
-// other objects, and only the lines about broken objects if it is a plan.
+// about returns the part of an event that a long story prints. Of a plan, it prints the lines about
+// broken objects. It prints any other event if the event is about a broken object, or is an act
+// that names no object.
 func (e *event) about(broken, names map[string]bool) string {
 	if e.kind == violation {
 		return e.what

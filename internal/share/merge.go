@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Lines merges files that have a line for each case of their share. The files are in the order of
-// the shares.
+// Lines merges the files of all shares, in the order of the shares. Each file has one line for each
+// case of its share.
 func Lines(out io.Writer, files []string) error {
 	parts := make([][]string, len(files))
 	total := 0
@@ -42,7 +42,7 @@ func Lines(out io.Writer, files []string) error {
 
 // Counts are the results of a share. Counts add up, so their files merge in any order.
 type Counts[T any] struct {
-	// Of names the cases of all shares together.
+	// Of is the name of the set of cases that the shares divide.
 	Of string
 	// Share and Shares are the number of the share and of all shares; zero if there is only one.
 	Share  int `json:",omitempty"`

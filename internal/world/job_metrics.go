@@ -232,8 +232,9 @@ func failedUIDs(s *job.Status) []job.UID {
 	return s.UncountedTerminatedPods.Failed
 }
 
-// tallyUntrack notes a pod that loses its finalizer. If the controller has an older view, no match
-// is expected, because the controller may not see that the pod matches.
+// tallyUntrack notes a pod that loses its finalizer. If the pod matches a rule of the
+// podFailurePolicy, the controller must report it, except when its view is stale and may not show
+// the match.
 func (w *Job) tallyUntrack(p *job.Pod) {
 	if p.Untracked {
 		return
