@@ -40,8 +40,9 @@ type Backfill struct {
 	// Zero means that only Options.MaxActive limits them.
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// Except lists runs to leave out. Runs whose jobs have the same name (by default, the runs of
-	// one minute) count as one run. A round adds runs that have a job, up to 100 in all. The
-	// history limits keep the jobs of further runs until After is closer to those runs.
+	// one minute) count as one run. A round adds runs that have a job, up to 100 in all. If more
+	// runs have a job, the history limits do not delete the other jobs until After comes closer to
+	// their runs.
 	Except []time.Time `json:"except,omitempty"`
 }
 
@@ -90,8 +91,8 @@ func (b *Backfill) covers(run time.Time) bool { return isIn(run, b.After, b.Unti
 
 // backfillStep is the progress of a backfill in a round.
 type backfillStep struct {
-	// Backfill is the rest of the backfill, without the runs that need no write of this round to be
-	// settled.
+	// Backfill is the rest of the backfill. It lacks the runs that are settled even before the
+	// writes of this round.
 	Backfill
 	// Moved is true if Backfill differs from the snapshot's.
 	Moved bool `json:"moved,omitempty"`

@@ -39,11 +39,11 @@ type memory struct {
 	// that run has started, even if its job is gone. It becomes zero once a snapshot's
 	// lastScheduleTime is not earlier, or a later write has succeeded (CI1).
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
-	// Started are created jobs that no snapshot has shown yet in both status and children; jobs of
-	// triggers stay until they end. Replaced are jobs that Replace has deleted, until the children
-	// show the deletion. Behind is the time since which snapshots have been older than the last
-	// written status. Without these three, Forbid, Replace and MaxActive would be violated under
-	// snapshots that lack the controller's own writes (CI15).
+	// Started are created jobs, until a snapshot shows them in both the status and the children.
+	// Jobs of triggers stay until they end. Replaced are jobs that Replace has deleted, until the
+	// children show the deletion. Behind is the time since which snapshots have been older than the
+	// last written status. These fields prevent violations of Forbid, Replace and MaxActive when a
+	// snapshot lacks the controller's own writes (CI15).
 	Started  []startedJob `json:"started,omitempty"`
 	Replaced []leavingJob `json:"replaced,omitempty"`
 	Behind   time.Time    `json:"behind,omitzero"`

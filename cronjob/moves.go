@@ -27,7 +27,7 @@ type moves struct {
 	look time.Time
 }
 
-// and returns m with the moves of a later step added.
+// The method and returns m, with the moves of a later step added.
 func (m moves) and(n moves) moves {
 	m.remove, m.create = append(m.remove, n.remove...), append(m.create, n.create...)
 	m.triggered, m.backfills = append(m.triggered, n.triggered...), append(m.backfills, n.backfills...)

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// inTime is the default window of CatchUpNone. A late round is within it, and most outages are
-	// longer.
+	// inTime is the default window of CatchUpNone. Rounds are rarely later than that, and most
+	// outages are longer.
 	inTime = time.Minute
 	// maxCatchUp is the default limit of CatchUpAll.
 	maxCatchUp = 100

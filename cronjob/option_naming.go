@@ -53,10 +53,10 @@ func (f *NameForm) UnmarshalText(text []byte) error { return enum.Read(f, nameFo
 type Namer interface {
 	// Name returns the name of the job of a run. Different parents must get different names.
 	Name(parent string, run time.Time) string
-	// Run returns the time of the run with a name, to the second, and false if it is not the name
-	// of one of parent's runs. If several runs share the name, it returns the start of the span of
-	// time that contains them. The planner calls Run to identify the run of a job that is missing
-	// from the snapshot.
+	// Run returns the time, to the second, of the run whose job has this name. It returns false if
+	// the name is not that of one of parent's runs. If several runs share the name, it returns the
+	// start of the span of time that contains them. The planner calls Run to identify the run of a
+	// job that is missing from the snapshot.
 	Run(parent, name string) (run time.Time, ok bool)
 }
 

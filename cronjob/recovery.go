@@ -7,8 +7,9 @@ import (
 )
 
 // recoverStarts records runs whose jobs were created but not recorded, because of a crash between
-// the creation and the status write (CI3). Name and annotation distinguish these jobs from jobs
-// that were made by hand. The reference finds only the due run's job, by trying to create it (C14).
+// the creation and the status write (CI3). Their name and annotation distinguish them from jobs
+// that were made by hand. The controller of Kubernetes finds only the job of the due run, by trying
+// to create it (C14).
 func (c *census) recoverStarts(s *Snapshot) {
 	recorded := s.CronJob.Status.LastScheduleTime
 	for i := range c.children {

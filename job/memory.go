@@ -51,7 +51,7 @@ type remembered struct {
 	// Options.MaxIgnoredFailures needs it.
 	Ignored int32 `json:"ignored,omitempty"`
 	// Handled are the UIDs of pods that the podFailurePolicy has ignored and whose finalizer is
-	// still to be removed. With it, the metrics report each match once (JI27).
+	// still to be removed. They let the metrics report each match only once (JI27).
 	Handled expectations.UIDs `json:"handled,omitzero"`
 	// Reported are the figures that the metrics have already reported (JI27).
 	Reported reported `json:"reported,omitzero"`

@@ -41,9 +41,9 @@ type Options struct {
 	// NoSuccessCriteriaMet leaves out the condition SuccessCriteriaMet. It is for API servers whose
 	// feature gates JobManagedBy and JobPodReplacementPolicy are off, which refuse the condition.
 	// Other servers require it before Complete. A job with a successPolicy always gets the
-	// condition. Other jobs become complete even while pods terminate, since no condition would
-	// remember their success until then (J38). If both gates are in the field Without, only a
-	// policy announces an end, and this option changes nothing.
+	// condition. Other jobs become complete even while pods terminate: no condition could store the
+	// success until the pods are gone (J38). If field Without has both gates, this option changes
+	// nothing: then only a podFailurePolicy or a successPolicy announces an end.
 	NoSuccessCriteriaMet bool `json:"noSuccessCriteriaMet,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// ControllerName. A controller of another name plans only jobs that name it.

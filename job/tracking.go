@@ -114,8 +114,8 @@ func (a *accounting) unfinished(place int32) dueUntracking {
 	return a.failed(place, true)
 }
 
-// failsUnfinished reports whether the end counts pods that have not ended as failed. An end in
-// failure does, and so does a success that no condition announces.
+// failsUnfinished reports whether a pod that has not ended counts as failed once the job ends. That
+// is so for an end in failure, and for a success that no condition announces.
 func (a *accounting) failsUnfinished() bool {
 	if jobrules.EndsWithoutNotice(a.snap.Options.Without) && !a.end.decided() {
 		return !a.snap.Job.isDeleted()

@@ -150,8 +150,8 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 	}
 }
 
-// isRemembered reports whether only the memory may show that a backfill has started an active job:
-// the job is not among the children.
+// isRemembered reports whether the controller may know only from its memory that a backfill has
+// started an active job: the job is not among the children.
 func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	isChild := func(child cronjob.Child) bool { return child.UID == c.UID && !child.Foreign }
 	return !slices.ContainsFunc(s.Children, isChild) && !s.Memory.Equal(cronjob.Memory{})

@@ -18,7 +18,7 @@ import (
 var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
 // Lives generates worlds in which a job with a generated spec has lived for a while, with faults,
-// edits and restarts. With late, the controller sees its objects late.
+// edits and restarts. If late is true, the controller sees its objects late.
 func Lives(late bool) *rapid.Generator[*world.Job] {
 	return rapid.Custom(func(t *rapid.T) *world.Job {
 		w := DrawWorld(t)

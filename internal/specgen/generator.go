@@ -56,7 +56,7 @@ type Generator struct {
 	Statuses bool
 	// Gangs draws how the pods of jobs are scheduled together.
 	Gangs bool
-	// Schedules are the schedules of valid CronJobs; nil means all of the range.
+	// Schedules are the schedules of valid CronJobs; nil means all schedules of the Range.
 	Schedules []string
 }
 
@@ -193,7 +193,8 @@ func (f *field) reach(r Range) int {
 // of returns a maker of objects with the fields of a table.
 func of(fields []field) maker { return func(d *draw, _ Object) any { return d.object(fields) } }
 
-// several returns a maker of a list of objects with the fields of a table.
+// several returns a maker of lists of objects. Argument count makes the number of objects, and
+// argument each has their fields.
 func several(count field, each []field) maker {
 	return func(d *draw, o Object) any {
 		all := list{}

@@ -54,7 +54,7 @@ func DisruptPod(p *job.Pod) bool {
 	return true
 }
 
-// EvictPod marks a pod as being deleted. A running pod may take the time of Grace to end.
+// EvictPod marks a pod as being deleted. A running pod then has the duration Grace to end.
 func EvictPod(p *job.Pod, now time.Time) bool {
 	if p.Deletion != nil {
 		return false

@@ -63,8 +63,8 @@ const (
 	// (J11, J31). If one of them is ready, the API server refuses the status. In releases up to
 	// 1.33, 1.34.9 and 1.35.7 (kubernetes#139457).
 	HeldIsIdle
-	// UnseenEnd plans a job whose final status was written and is not seen yet, and may create pods
-	// for it (E5). In releases up to 1.33.
+	// UnseenEnd plans a finished job again until its final status is seen, and may create pods for
+	// it (E5). In releases up to 1.33.
 	UnseenEnd
 	// SidecarsUnranked leaves the restarts of sidecars out of the order in which pods are deleted
 	// (J29). Only in 1.31.

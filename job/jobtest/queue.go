@@ -14,7 +14,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Queue is a program that plans several jobs from a queue, with their stores. It reads its stores.
+// Queue is a program that plans several jobs from a queue, and the stores of these jobs. The
+// program reads the stores themselves: it has no Cache.
 type Queue struct {
 	// Stores are the test's views of the store, one for the job of each Env. Their jobs have
 	// different names.
