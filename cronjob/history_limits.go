@@ -201,9 +201,10 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time
 	return waits
 }
 
-// nothingLeftBefore returns a time before which the schedule will start no run: the first run
-// without a job that CatchUpAll may still start, or else now. It also returns the time at which
-// that run is given up: at its deadline, or when a later run exceeds the catch-up limit.
+// nothingLeftBefore returns a time before which the schedule will start no run. With CatchUpAll,
+// that is the first run without a job that may still start. If there is none, it is now. It also
+// returns the time at which that run is given up: at its deadline, or when a later run exceeds the
+// catch-up limit.
 func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp time.Time) {
 	until = s.Now // jitter does not delay backfills
 	if s.Options.CatchUp != CatchUpAll {

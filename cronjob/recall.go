@@ -288,9 +288,9 @@ func (c *census) mark(place int, l leavingJob) {
 	}
 }
 
-// recallDeleted finds the jobs that were deleted, or perhaps were, and that both the status and the
-// children still show: the children may be older than the deletion (CL2). It returns the jobs that
-// the next round must know, because another late status may list them.
+// recallDeleted finds the jobs that both the status and the children show, although they were
+// certainly or perhaps deleted: the children may be older than the deletion (CL2). It returns the
+// jobs to keep in the memory, because another late status may list them.
 func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob) {
 	if len(old) == 0 {
 		return nil

@@ -13,8 +13,9 @@ type Trigger struct {
 	// twice. Keep the trigger in the snapshot until Conclusion.Triggered has its ID.
 	ID string `json:"id"`
 	// Overlap is Allow when empty; Forbid waits until no job is active. In both cases the trigger
-	// also waits while Options.MaxActive jobs are active, and while a run waits until the jobs that
-	// it replaces are gone, because that run would replace the trigger's job as well.
+	// also waits while Options.MaxActive jobs are active. With Options.ReplaceWhenGone, it also
+	// waits for a run that is about to replace jobs, because that run would replace the trigger's
+	// job as well.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 

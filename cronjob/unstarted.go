@@ -54,7 +54,7 @@ func (l ledger) recorded(r *runs, run time.Time) ledger {
 	return l
 }
 
-// upTo accounts for the runs up to a time. Runs without a job count as unstarted, and why is the
+// upTo accounts for the runs up to a time. Runs without a job count as unstarted for the given
 // reason (C9). Without a schedule there are no runs, and nothing is accounted for.
 func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledger {
 	sch := r.schedule
@@ -126,7 +126,8 @@ func (l ledger) reopened(t *timing) ledger {
 	return l
 }
 
-// due accounts for the runs before the due run or, without one, for those past their deadlines.
+// due accounts for the runs before the due run. If no run is due, it accounts for the runs whose
+// deadlines have passed.
 func (l ledger) due(r *runs, t *timing) ledger {
 	switch {
 	case t.quiet, t.invalid:

@@ -52,9 +52,9 @@ type Options struct {
 	// complete and of failed jobs (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
 	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
-	// Gangs makes a workload and a pod group for each new job that nobody controls, and lets its
-	// pods name the group, as Kubernetes from 1.37 does with the gate WorkloadWithJob (J44). The
-	// snapshot then needs Groups, and the backend has to write them.
+	// Gangs makes a workload and a pod group for each new job that nobody controls. New pods of the
+	// job refer to the group. Kubernetes from 1.37 does this with the gate WorkloadWithJob (J44).
+	// The snapshot then needs Groups, and the backend has to write them.
 	Gangs bool `json:"gangs,omitempty"`
 	// Without are the feature gates that are off: see docs/releases.md. Fields that belong
 	// to one of them are ignored.

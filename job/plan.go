@@ -113,9 +113,9 @@ type Deletion struct {
 // stores values of type [Pod] stores [Creation.Pod]. Any other backend must keep all fields of that
 // value with its own object.
 type Creation struct {
-	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with
-	// an index gets Creation.Labels and Creation.Annotations, Hostname, and the
-	// variable IndexVariable taken from the label, unless a container defines it (J33).
+	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with an index gets
+	// Creation.Labels, Creation.Annotations and Hostname. Each container gets the variable
+	// IndexVariable with the value of the label, unless it defines that variable itself (J33).
 	Index Index `json:"index"`
 	// NamePrefix is the prefix of the pod's generated name.
 	NamePrefix string `json:"namePrefix"`

@@ -13,8 +13,7 @@ import (
 const (
 	// maxPodWrites is the most creations, and the most deletions of surplus pods.
 	maxPodWrites = 500
-	// maxUncounted is the most UIDs in the uncounted lists together with new
-	// completed indexes.
+	// maxUncounted limits the sum of the UIDs in the uncounted lists and the new completed indexes.
 	maxUncounted = 500
 )
 

@@ -7,8 +7,8 @@ import (
 
 // combined is a set of wall-clock times: the times of several patterns, without the times of
 // others. The times of a day depend only on the kind of the year and on the number of the day in
-// it, so tables by these two hold for all years. The cost of a lookup or a count does not depend on
-// the number of patterns. Immutable.
+// it, so a table with an entry for each of these serves all years. The cost of a lookup or a count
+// does not depend on the number of patterns. Immutable.
 type combined struct {
 	also, except []pattern // combined with the main pattern, whose field combined points here
 

@@ -115,7 +115,8 @@ func (s *Schedule) UnmarshalJSON(data []byte) error {
 }
 
 func (in *storedSchedule) options() ([]Option, error) {
-	// With these two, all schedules parse: both five and six fields, and all days.
+	// WithSeconds and WithSpecialDays accept all stored schedules: five or six fields, and special
+	// days.
 	opts := []Option{
 		WithTimeZone(in.TimeZone),
 		WithSeconds(),

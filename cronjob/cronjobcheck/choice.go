@@ -26,8 +26,8 @@ func Deadline(spec *cronjob.Spec, o *cronjob.Options) (d time.Duration, ok bool)
 	return d + o.Jitter, ok
 }
 
-// checkChoice checks CI6: the started run is the one that the options choose among the due runs.
-// The snapshot does not show runs that a memory has set aside, so fewer runs may be due.
+// checkChoice checks CI6: the started run is the one that the options choose among the due runs. It
+// does not know which runs the memory excludes, so fewer runs than it assumes may be due.
 func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	if !o.Quirks.IsZero() {

@@ -38,8 +38,8 @@ func (e *Env) state() *cronjobcheck.State {
 	return st
 }
 
-// look reads the store again, and compares it with its content before the write w. With the zero
-// write nothing may have changed.
+// look reads the store again, and compares it with its content before the write w. If w is zero,
+// nothing may have changed.
 func (e *Env) look(w world.Write) {
 	by := life.By(w)
 	e.was = e.truth

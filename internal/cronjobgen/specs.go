@@ -60,9 +60,9 @@ func SpecsInSeconds() *rapid.Generator[cronjob.Spec] {
 }
 
 // ScheduleOptions generates options to compile schedules with: seconds, and bounds around the lives
-// that begin at [Starts]. With inSeconds, names include seconds, and there can be a run at the
-// creation. Otherwise there is no run at the creation, because its name in minutes could also be
-// the name of a run that a backfill asks for.
+// that begin at [Starts]. If names include the seconds of runs (inSeconds), there can be a run at
+// the creation. Otherwise there is none, because its name could also be the name of a run that a
+// backfill asks for.
 func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	return rapid.Custom(func(t *rapid.T) []schedule.Option {
 		opts := []schedule.Option{schedule.WithSeconds()}
@@ -81,7 +81,8 @@ func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	})
 }
 
-// AllOptions generates options in which all fields are drawn. With inSeconds, names include the seconds of runs.
+// AllOptions generates options in which all fields are drawn. If inSeconds is true, names include
+// the seconds of runs.
 func AllOptions(inSeconds bool) *rapid.Generator[cronjob.Options] {
 	return rapid.Custom(func(t *rapid.T) cronjob.Options {
 		o := drawAll(t)

@@ -85,7 +85,8 @@ type Near struct {
 	len    *int
 }
 
-// Holds reports whether i belongs to the part, in the set or not. i must not be negative.
+// Holds reports whether the part covers i, no matter whether i is in the set. i must not be
+// negative.
 func (p Near) Holds(i int32) bool { return p.number == uint32(i)/pageBits+1 }
 
 // Add adds i, which must belong to the part, and reports whether it was new.

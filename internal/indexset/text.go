@@ -98,7 +98,7 @@ func Pieces(list string) iter.Seq2[string, Piece] {
 	}
 }
 
-// follows reports whether AppendText would write p after the piece before it.
+// follows reports whether before and p can be neighbours in a text that AppendText writes.
 func (p *Piece) follows(before *Piece) bool {
 	isShort := p.IsRange && p.Last-p.First < 2
 	if !p.plain || p.First <= before.Last || isShort {

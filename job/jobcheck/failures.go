@@ -161,8 +161,8 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 		if other.UID == p.UID || other.Index != p.Index || isLeft {
 			continue
 		}
-		// A pod with fewer failures that runs or is being deleted was created before this failure
-		// was seen.
+		// If the other pod runs or is being deleted, and has fewer failures, it was created before
+		// this failure was seen.
 		if other.Phase != job.PodFailed || failuresAfter(other) >= failuresAfter(p) {
 			return
 		}

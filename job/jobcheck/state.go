@@ -91,7 +91,7 @@ func (st *State) Untrack(p *job.Pod) []Violation {
 func (st *State) checkRecorded(f *found, p *job.Pod) {
 	s := &st.Job.Status
 	isTrackedSuccess := !p.Untracked && p.Phase == job.PodSucceeded
-	// A job that has ended, or is about to, counts nothing more.
+	// A job that is ending or has ended need not count any more pods.
 	if !isTrackedSuccess || s.Finished() != "" || st.isEnding() {
 		return
 	}

@@ -76,7 +76,7 @@ func (e *Env) readGroups() {
 	e.groups = inOrder(g)
 }
 
-// inOrder returns the groups by their names: a store may return them in any order.
+// inOrder returns the groups sorted by name, since a store may return them in any order.
 func inOrder(g jobgroup.Groups) jobgroup.Groups {
 	byName := func(a, b jobgroup.Ref) int { return cmp.Compare(a.Name, b.Name) }
 	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)

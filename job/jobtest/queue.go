@@ -20,9 +20,9 @@ type Queue struct {
 	// Stores are the test's views of the store, one for the job of each Env. Their jobs have
 	// different names.
 	Stores []Store
-	// Start starts the program, as in a Subject. A starting program finds out by itself which
-	// jobs exist. A call works until nothing is due, and returns the time at which something is due
-	// next. Writes for a job go through the Env of that job.
+	// Start starts the program, as in a Subject. A starting program finds out by itself which jobs
+	// exist. Each call of the program works until nothing is due, and returns the time at which
+	// something is due next. Writes for a job go through the Env of that job.
 	Start func(forget bool) Program
 	// Changed reports a change of the job of the i-th Env that the program has not made itself. It
 	// is called like the handler of a watch, even in the middle of a round of this or another job.

@@ -7,8 +7,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// checkSnapshot checks the memory of a snapshot (JI22). It compares the snapshot with the objects
-// that a program behind a watch was shown, and a Consistent snapshot with the store.
+// checkSnapshot checks the memory of a snapshot (JI22). If the program has a watch, the snapshot
+// must have the objects that the watch has shown. If the snapshot is Consistent, it must be equal
+// to the store.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
 	isFirst := s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID]
 	if isFirst && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
@@ -66,8 +67,8 @@ func (e *Env) otherwise(is, shown *job.Pod) string {
 	return life.Difference(want, got)
 }
 
-// checkSeen compares the snapshot of a program behind a watch with the pods that the program was
-// shown. Other pods may be its own creations.
+// checkSeen compares the snapshot of a program that has a watch with the pods that the watch has
+// shown. The snapshot may have other pods, which the program has created itself.
 func (e *Env) checkSeen(s *job.Snapshot) {
 	if e.watch.Shows() != e.shows {
 		return // more was shown since the round began
