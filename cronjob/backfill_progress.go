@@ -67,11 +67,11 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 	return all
 }
 
-// progress returns the backfill of a step as it is after the creations of the round, which settle
-// runs. The creations are in the order of their runs and skip no run. So After moves up to the first
-// run that is not settled, and later settled runs go into Except. A run is also settled if a job of
-// another owner has its name, as a trigger is completed then. In p.Create, the creations of backfills
-// begin at index first.
+// progress returns the backfill of a step after the creations of the round. A creation settles its
+// run if the job now exists, and also if a job of another owner has the name. The creations are in
+// the order of their runs and skip no run. So the backfill's After moves to the last run before the
+// first unsettled one. Settled runs after that are added to its list Except. The creations of
+// backfills begin at p.Create[first].
 func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)

@@ -9,8 +9,8 @@ import (
 
 // timing holds the runs of the schedule that are due, and the next one (C7).
 type timing struct {
-	// Only runs after base count, and only runs after earliest can start: earliest is base, or
-	// later because of the deadline.
+	// Runs up to base do not count. Runs up to earliest cannot start: earliest is base, or a later
+	// time because of the deadline.
 	base, earliest time.Time
 	// deadline is how late a run may start, if bounded is true.
 	deadline time.Duration

@@ -67,7 +67,7 @@ func (n *names) number(run time.Time) int64 {
 	return run.Unix()
 }
 
-// startOf returns the earliest time at which a run would have the same name for its job as the
+// startOf returns the earliest time of a run whose job would have the same name as the job of the
 // given run.
 func (n *names) startOf(run time.Time) time.Time { return n.timeOf(n.number(run)) }
 

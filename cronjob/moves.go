@@ -20,7 +20,7 @@ type moves struct {
 	// set aside.
 	recorded, since time.Time
 	// blocked is true if a run waits for active jobs, some of which are looked up. unfinished is
-	// true if more is to do once the status is written.
+	// true if there is more to do once the status is written.
 	blocked, unfinished bool
 	// look is the time at which to look for a snapshot with the controller's own writes, if
 	// something waits for one.

@@ -125,7 +125,7 @@ func (c count) of(n int) int { return int(min(uint64(c), uint64(n))) }
 // hurry holds the facts that can make the next round earlier.
 type hurry struct {
 	// Blocked is true if a run waits for active jobs, some of which are looked up. Unfinished is
-	// true if more is to do once the status is written.
+	// true if there is more to do once the status is written.
 	Blocked    bool `json:"blocked,omitempty"`
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Look is the time at which to look for a snapshot with the controller's own writes.

@@ -226,7 +226,8 @@ func recordedIn(active []Reference, s startedJob) startedJob {
 	return s
 }
 
-// hasLeft reports whether a status that lacks a started job is later than the one that listed it.
+// hasLeft reports whether a started job that the status lacks has left the active list. Otherwise
+// the status may be older than the first one that listed the job.
 func hasLeft(s startedJob, status *Status) bool {
 	if !s.Recorded && !s.Over {
 		return false // no status has listed it

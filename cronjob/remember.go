@@ -168,8 +168,8 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 // deleted returns, for the next memory, the active jobs that were certainly or perhaps deleted. A
 // job that a look-up has found still exists, and is left out. The others stay until a snapshot's
 // status does not list them or, if no list is stored, until the children do not show them. New
-// deletions are left out if the written status has a later run, because the time of that run shows
-// whether a snapshot is older (Behind).
+// deletions are left out if the written status has a later lastScheduleTime, because that time
+// shows whether a snapshot is older than the deletions (Behind).
 func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 {

@@ -12,10 +12,10 @@ type Sight struct {
 	Untracked bool
 }
 
-// Observe returns the record less the creation and the deletion that a notification about a pod
-// shows. Argument before is the pod as it was last shown, nil for a new pod; after is the pod as it
-// is, nil if it is gone. A new pod of the job is a creation. A deletion is observed once: when it
-// begins or, if that was not shown, when the pod is gone (E1).
+// Observe subtracts from the record the creation and the deletion that a notification about a pod
+// shows, and returns the result. Argument before is the pod as it was last shown, nil for a new
+// pod. Argument after is the pod as it is, nil if it is gone. A new pod of the job is a creation. A
+// deletion is observed once: when it begins or, if that was not shown, when the pod is gone (E1).
 func (c Counts) Observe(before, after *Sight) Counts {
 	last := after
 	if last == nil {

@@ -22,8 +22,8 @@ func (s *Snapshot) withoutGates() *Snapshot {
 	return &seen
 }
 
-// ignoreFields clears the fields of a spec that belong to gates that are off, except managedBy:
-// [ManagerOf] ignores that itself. Rules with FailIndex stay, so that other rules keep their
+// ignoreFields clears the fields of a spec that belong to gates that are off. managedBy stays,
+// because [ManagerOf] checks the gate. Rules with FailIndex stay, so that other rules keep their
 // places. Without backoffLimitPerIndex they match nothing (J21).
 func ignoreFields(spec *Spec, off release.Gates) {
 	if off.Has(release.JobPodReplacementPolicy) {

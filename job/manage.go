@@ -49,9 +49,9 @@ func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record,
 	return management{action: podsCreated, managed: true, more: more, held: held}
 }
 
-// waitsForAdoption reports whether pods are managed only in the next round, because this one adopts
-// some. The adoption changes the version of a pod, so this plan cannot make the removal of its
-// finalizer conditional on the version (JI9).
+// waitsForAdoption reports whether pods are managed only in the next round, because this round
+// adopts pods. An adoption changes the version of the pod. This plan does not know the new version,
+// and so cannot make the removal of the pod's finalizer conditional on it (JI9).
 func waitsForAdoption(c *census, quirks jobquirk.Set) bool {
 	return len(c.adopted) > 0 && !quirks.Has(jobquirk.UncheckedUntrack)
 }

@@ -24,8 +24,9 @@ func meetsSuccessPolicy(spec *Spec, t tally, completed, spare *indexset.Set) Ver
 	return Verdict{}
 }
 
-// isMet reports whether enough of the rule's indexes have succeeded: all that it names, or
-// succeededCount of these. If it names none, succeededCount of any indexes are enough.
+// isMet reports whether enough of the rule's indexes have succeeded: all indexes that the rule
+// names, or succeededCount of them. If the rule names no indexes, succeededCount of any indexes are
+// enough.
 func (r *SuccessPolicyRule) isMet(completions int32, completed, spare *indexset.Set) bool {
 	if r.SucceededIndexes == nil {
 		return r.SucceededCount != nil && completed.Len() >= int(*r.SucceededCount)

@@ -97,7 +97,8 @@ func (d *specialDays) addWeekday(part string) error {
 	return nil
 }
 
-// unsigned is valueOf without numbers such as +5, which the reference accepts in plain fields.
+// unsigned is like valueOf, but refuses numbers such as +5. The reference accepts them in plain
+// fields.
 func unsigned(index int, value string) int {
 	if strings.HasPrefix(value, "+") {
 		return -1

@@ -56,9 +56,9 @@ func (m *Mirror) Snapshot() cronjob.Snapshot {
 	return cronjob.Snapshot{CronJob: m.CronJob, Children: slices.Clone(m.Children)}
 }
 
-// LateLoop is [Loop] for a program that sees its objects late: it plans from a Mirror, which it
-// returns as the Cache of the subject. Function backend must return the backend of a round, whose
-// status writes are conditional on the version of the CronJob seen.
+// LateLoop is [Loop] for a program that sees its objects late: the program plans from a Mirror,
+// which LateLoop returns as the Cache of the subject. Function backend must return the backend of a
+// round, whose status writes are conditional on the version of the CronJob seen.
 func LateLoop(env *Env, backend func(seen cronjob.CronJob) cronjobapply.Backend) (func(forget bool) Program, Cache) {
 	m := &Mirror{}
 	return Loop(env, func(context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {

@@ -31,8 +31,8 @@ func (e *Env) takeName() bool {
 	return e.addForeign(name, "the name of the run of "+clock(run))
 }
 
-// takeOver gives the name of a job that is about to be created or deleted to another owner's job. A
-// job that has the name is removed first.
+// takeOver adds another owner's job with the name of a job that is about to be created or deleted.
+// An existing job of that name is removed first.
 func (e *Env) takeOver(name string) bool {
 	is := e.truth.Child(name)
 	if is != nil && is.Foreign {

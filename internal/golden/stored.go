@@ -37,8 +37,8 @@ func Stored[P, O, S, M any](
 	}, func(line []byte) error { return readStored(line, conclude) })
 }
 
-// StoredSnapshots does the same with the files dir/snapshots_*.jsonl, which have a snapshot on each
-// line: the snapshots can be read, and are the same bytes when they are written again.
+// StoredSnapshots checks the files dir/snapshots_*.jsonl, which have a snapshot on each line: the
+// snapshots can be read, and are the same bytes when they are written again.
 func StoredSnapshots[S any](t *testing.T, dir, version string, draw func(*rapid.T) S) {
 	t.Helper()
 	storedLines(t, dir, "snapshots", version, func(t *rapid.T) any { return draw(t) }, func(line []byte) error {

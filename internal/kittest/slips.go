@@ -43,7 +43,8 @@ func (s *Slip) Program(
 	}
 }
 
-// Slips returns the mistakes. Stall is the rule that a late loop breaks, busy the rule that an early loop breaks.
+// Slips returns the mistakes. Arguments stall and busy are the rules that a late loop and an early
+// loop break.
 func Slips(stall, busy string) []Slip {
 	waits := stall + ": the program waits "
 	asks := busy + ": each round asks for another one within a second"

@@ -8,7 +8,7 @@ type Memory[M any] struct {
 	stored []byte
 }
 
-// Start starts the loop with its stored memory. With forget, the stored memory is lost.
+// Start starts the loop with its stored memory. If forget is true, the stored memory is lost.
 func (m *Memory[M]) Start(forget bool) {
 	var found M
 	if forget {

@@ -64,7 +64,7 @@ func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) er
 	return err
 }
 
-// Kept checks that the store holds what it was given; says describes the write.
+// Kept checks that the store holds what it was given. Argument says describes the write.
 func (l *Life) Kept(says string, want, is any) {
 	if text := Difference(want, is); text != "" {
 		l.Breaks("Store", "%s, and %s", says, text)

@@ -81,7 +81,7 @@ func (l *Lag) forget(n int) {
 	l.cronJob, l.jobs = l.cronJob-n, l.jobs-n
 }
 
-// catchUp shows everything: a controller that starts lists its objects.
+// catchUp shows everything, because a controller lists all objects when it starts.
 func (l *Lag) catchUp(w *CronJob) {
 	w.Commit()
 	l.cronJob, l.jobs = len(l.versions)-1, len(l.versions)-1

@@ -185,8 +185,8 @@ func (w *Job) DeleteJob() {
 	}
 }
 
-// Restart makes the controller forget everything and list the objects again (F1).
-// With old it keeps the older list (F2).
+// Restart makes the controller forget everything and list the objects again (F1). If old is true,
+// the new list is as old as the controller's last view (F2).
 func (w *Job) Restart(old bool) {
 	w.Memory = job.Memory{}
 	w.history.Restarted, w.tally.forgot = true, true

@@ -69,9 +69,9 @@ func (m *Mirror) Snapshot() job.Snapshot {
 	return job.Snapshot{Job: m.Job, Pods: slices.Clone(m.Pods), Groups: m.Groups}
 }
 
-// LateLoop is [Loop] for a backend whose program sees its objects late: it plans from a Mirror,
-// which it returns as the Cache of the subject. The function makes the backend of a round. Its
-// status writes must be conditional on the version of the job seen.
+// LateLoop is [Loop] for a program that sees its objects late: the program plans from a Mirror,
+// which LateLoop returns as the Cache of the subject. Function backend must return the backend of a
+// round, whose status writes are conditional on the version of the job seen.
 func LateLoop(env *Env, backend func(seen job.Job) jobapply.Backend) (func(forget bool) Program, Cache) {
 	m := &Mirror{}
 	return Loop(env, m.look(backend)), m
