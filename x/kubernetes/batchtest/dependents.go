@@ -151,8 +151,8 @@ func (g *collector) patch(ctx context.Context, o dependent, fields map[string]an
 // ownerState is the state of an owner: alive, waiting for the end of its dependents, or absent.
 type ownerState int
 
-// ownerIs returns the state of an owner. An owner is absent only if the server does not have it.
-// That a cache does not show it is not enough.
+// ownerIs returns the state of an owner. An owner is absent only if the server does not have it. An
+// owner that the cache lacks may still exist.
 func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerReference) (ownerState, error) {
 	kind, err := g.kind(ref)
 	if meta.IsNoMatchError(err) {

@@ -101,7 +101,7 @@ func BatchCronJobs(
 	return kind
 }
 
-// cronKind is a [Cron] of any types.
+// cronKind is a [Cron] with any type arguments.
 type cronKind interface {
 	parent() schema.GroupVersionKind
 	childKind() string
@@ -123,7 +123,8 @@ type cronKind interface {
 	reports() bool
 	// tell writes the report into the status of a parent, if that changes anything.
 	tell(ctx context.Context, parent Object, report *CronReport) error
-	// says returns a sentence of the planner with the names of the two kinds in it.
+	// says replaces the words CronJob and job in a sentence of the planner by the names of the two
+	// kinds.
 	says(text string) string
 	// logKey is the key of a parent in the log.
 	logKey() string

@@ -21,8 +21,9 @@ import (
 // CronJobOptions are the options of a CronJob controller.
 type CronJobOptions struct {
 	Common
-	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
-	// has no field like managedBy: the built-in controller takes all, and must be off.
+	// Takes reports whether this controller serves a CronJob; nil means that it serves all. A
+	// CronJob has no field like managedBy: the built-in controller takes all CronJobs, and must be
+	// off.
 	Takes func(Object) bool
 	// EditEvents, if set, returns the events to report about a parent after a plan. It gets the
 	// planner's events, and may edit, drop and add some. Its arguments are valid until it returns.
@@ -184,7 +185,7 @@ func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string)
 // parent of a child that does not hold the name of its parent.
 const byUID = "batchplan/uid"
 
-// takes reports whether the CronJob is this controller's and this replica's.
+// takes reports whether this replica of this controller serves the CronJob.
 func (c *CronJobs) takes(o Object) bool {
 	return c.options.serves(c.kind.namespace(o)) && (c.options.Takes == nil || c.options.Takes(o))
 }

@@ -66,7 +66,8 @@ func (g *Groups) index() error {
 	return errors.Join(addIndex(g.workloads, byJob, byRef), addIndex(g.podGroups, byWorkload, byName))
 }
 
-// missing returns an error if Planner.Gangs cannot be used. Otherwise it adds the indexes for it.
+// missing returns an error if Planner.Gangs is set and cannot be used. If Gangs can be used,
+// missing adds the indexes that it needs.
 func (o *JobOptions) missing() error {
 	switch {
 	case !o.Planner.Gangs:

@@ -82,7 +82,7 @@ func BatchJobs(client kubernetes.Interface, factory informers.SharedInformerFact
 	return kind
 }
 
-// ownerKind is a [Kind] of any type.
+// ownerKind is a [Kind] with any type argument.
 type ownerKind interface {
 	gvk() schema.GroupVersionKind
 	// value returns an object as a job, in the namespace of its pods.
@@ -91,7 +91,7 @@ type ownerKind interface {
 	// the objects whose pods are in a namespace.
 	namespace(Object) string
 	ownNamespace(ofPods string) string
-	// check returns why an object cannot be served. The job is its value.
+	// check returns why an object cannot be served. The job is what value returns for the object.
 	check(Object, *job.Job) error
 	template(Object) *corev1.PodTemplateSpec
 	get(ctx context.Context, key types.NamespacedName) (Object, error)
@@ -105,9 +105,9 @@ type ownerKind interface {
 	tell(ctx context.Context, o Object, report *JobReport) (Object, error)
 	annotate(ctx context.Context, o Object, annotation, value string) (Object, error)
 	remove(ctx context.Context, key types.NamespacedName, o metav1.DeleteOptions) error
-	// says returns a sentence of the planner with the kind's name in it.
+	// says replaces the word Job in a sentence of the planner by the kind's name.
 	says(text string) string
-	// decides returns a line of a plan with the kind's name in it.
+	// decides replaces the word job in a line of a plan by the kind's name.
 	decides(line string) string
 	// managedBy returns the ManagedBy of a controller, or its default if name is empty.
 	managedBy(name string, planner *job.Options) (string, error)

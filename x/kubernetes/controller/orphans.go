@@ -155,7 +155,8 @@ func (c *Orphans) isLeft(p *corev1.Pod) bool {
 	return value.Status.Finished() != ""
 }
 
-// each calls add for every pod with the finalizer whose namespace the function selects.
+// each calls add for every pod that has the finalizer, in the namespaces that function namespace
+// selects.
 func (c *Orphans) each(namespace func(string) bool, add func(Orphan)) {
 	for _, o := range c.pods.List() {
 		if p := o.(*corev1.Pod); namespace(p.Namespace) && convert.IsTracked(p) {

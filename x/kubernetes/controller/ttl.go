@@ -19,8 +19,8 @@ import (
 // TTLOptions say which finished jobs are deleted, and when.
 type TTLOptions struct {
 	Common
-	// ManagedBy restricts the controller to the jobs of that spec.managedBy; job.ControllerName
-	// includes jobs without the field. Empty means all jobs, as for the built-in controller.
+	// ManagedBy restricts the controller to the jobs with this spec.managedBy. job.ControllerName
+	// includes the jobs without the field. Empty means all jobs, as for the built-in controller.
 	ManagedBy string
 	// Planner are the options of the planner: they can set other times to live. Its ControllerName
 	// is set to ManagedBy.

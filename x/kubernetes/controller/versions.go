@@ -122,10 +122,10 @@ func (v *versions) check(key types.NamespacedName) *staleError {
 	return nil
 }
 
-// behind reports whether a cache is older than a write. If a watch breaks and the written object is
-// then gone, the notification of the write may never come, and no later notification may be as new.
-// So if the cache does not know its version, a round waits for a write no longer than for
-// expectations.
+// behind reports whether a cache is older than a write. If the cache does not know its version, the
+// version of its latest notification counts. If a watch breaks and the written object is then gone,
+// perhaps no notification is ever new enough. So a round then waits for the write no longer than
+// for expectations.
 func (v *versions) behind(r resource, written string, at time.Time) (seen string, behind bool) {
 	seen = v.stores[r].LastStoreSyncResourceVersion()
 	if seen != "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
-// Parent returns the planner's value of an object of any kind that starts others on a schedule.
+// Parent returns the planner's value of an object, of any kind, that starts other objects on a
+// schedule.
 func Parent(o metav1.Object, spec cronjob.Spec, status cronjob.Status) cronjob.CronJob {
 	version, _ := strconv.ParseInt(o.GetResourceVersion(), 10, 64)
 	return cronjob.CronJob{

@@ -18,8 +18,8 @@ type Cron[P, C controller.Object] struct {
 	// Name is the name of the controller, in logs and metrics; empty means the kind of the parent. Controllers of one
 	// manager must not share a name.
 	Name string
-	// Kind describes the two kinds. Unless they are set, their names come from the manager's
-	// scheme, and their clients and informers from the manager.
+	// Kind describes the two kinds. By default, their names come from the manager's scheme, and
+	// their clients and informers come from the manager.
 	Kind controller.Cron[P, C]
 	// Client writes the objects; nil means the manager's client. Reader reads what caches may show
 	// late; nil means the manager's reader of the API server.

@@ -23,8 +23,8 @@ type JobOf[T controller.Object] struct {
 	// controllers append "-orphan" and "-ttl" to it. Controllers of one manager must not share a
 	// name.
 	Name string
-	// Kind describes the resource. Unless they are set, its name comes from the manager's scheme,
-	// and its clients and informers from the manager.
+	// Kind describes the resource. By default, its name comes from the manager's scheme, and its
+	// clients and informers come from the manager.
 	Kind controller.Kind[T]
 	// Client writes the objects; nil means the manager's client. Reader reads what caches may show
 	// late; nil means the manager's reader of the API server.

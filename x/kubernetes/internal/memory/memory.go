@@ -15,8 +15,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// Resync is a resync period that no test reaches. Without one, old releases of client-go wait on a
-// channel of the process, and the time of a synctest bubble does not advance.
+// Resync is a resync period that no test reaches. Without a resync period, old releases of
+// client-go wait on a global channel, and the time of a synctest bubble does not advance.
 const Resync = 10_000 * time.Hour
 
 // Number makes a clientset set the name, the UID and the creation time of what is created, and refuse
