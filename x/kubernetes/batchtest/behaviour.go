@@ -78,7 +78,8 @@ func Evict() Behaviour { return Behaviour{Disruption: corev1.PodReasonTerminatio
 // Preempt describes a pod that the scheduler deletes in favour of another.
 func Preempt() Behaviour { return Behaviour{Disruption: corev1.PodReasonPreemptionByScheduler} }
 
-// LoseNode describes a pod whose node is lost after a duration, and which stays terminating for absent.
+// LoseNode describes a pod whose node is lost after a duration. From then on, the pod stays
+// terminating for the duration absent.
 func LoseNode(after, absent time.Duration) Behaviour {
 	return Behaviour{Run: after, Lost: true, Absent: absent}
 }

@@ -58,7 +58,8 @@
 // # Rights
 //
 // A cluster of a namespace needs these rights in it. The rights on leases only serve to notice
-// other clusters, and include get in the namespace default, to notice one of the whole server:
+// other clusters. To notice a cluster of the whole server, get is also needed in the namespace
+// default:
 //
 //	batch: jobs, cronjobs                            get list watch create update patch delete
 //	batch: jobs/status, cronjobs/status              update patch

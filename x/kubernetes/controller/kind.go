@@ -111,8 +111,8 @@ type ownerKind interface {
 	decides(line string) string
 	// managedBy returns the ManagedBy of a controller, or its default if name is empty.
 	managedBy(name string, planner *job.Options) (string, error)
-	// controller returns the name of one of the kind's controllers; for jobs of batch/v1, it is the
-	// short name.
+	// controller returns the full name of one of the kind's controllers. For jobs of batch/v1, the
+	// full name is the short name.
 	controller(short string) string
 }
 

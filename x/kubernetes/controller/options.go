@@ -34,10 +34,10 @@ func JobRateLimiter[K comparable]() workqueue.TypedRateLimiter[K] {
 type Common struct {
 	// Workers is the number of concurrent rounds; 0 is the default of the controller.
 	Workers int
-	// Namespace reports whether the objects of a namespace are this replica's; nil means that all
-	// are. When its answer changes, call Controller.Enqueue for the namespace: a replica forgets
-	// what it remembers of a lost namespace. For an object without a namespace, the namespace is
-	// that of its pods or children, which may be empty too.
+	// Namespace reports whether this replica serves the objects of a namespace; nil means that it
+	// serves all. When its answer changes, call Controller.Enqueue for the namespace: a replica
+	// forgets what it remembers of a lost namespace. For an object without a namespace, the
+	// namespace is that of its pods or children, which may be empty too.
 	Namespace func(string) bool
 	// Events records events about the objects; nil means that there are none.
 	Events Recorder

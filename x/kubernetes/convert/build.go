@@ -58,8 +58,8 @@ func tracked(finalizers []string) []string {
 	return out[:i+1+len(rest)]
 }
 
-// addIndexVariable adds the variable with the index, whose value is the field of the pod at path,
-// unless the container defines it.
+// addIndexVariable adds the variable with the index, unless the container defines it. The variable
+// gets its value from the pod's field at the given path.
 func addIndexVariable(c *corev1.Container, path string) {
 	isIt := func(e corev1.EnvVar) bool { return e.Name == job.IndexVariable }
 	if slices.ContainsFunc(c.Env, isIt) {

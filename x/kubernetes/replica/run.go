@@ -203,8 +203,8 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		}
 	}
 
-	// Each informer needs the right to list and memory for all objects. So only the caches that one
-	// of these controllers reads get an informer.
+	// Each informer needs the right to list, and memory for all objects. So there are informers
+	// only for the objects that the chosen controllers read.
 	jobs := controller.BatchJobs(client.all, nil)
 	hasPods := c.runs(Jobs) || c.runs(Orphans)
 	if hasPods || c.runs(TTL) {
