@@ -270,8 +270,8 @@ func (r *cronRound) newBackend(object Object) *cronBackend {
 	return &cronBackend{r.kind.newBackend(object, &r.report), &r.options}
 }
 
-// Delete implements [cronjobapply.Backend]. With quirks, it fails if the job is gone: the built-in
-// controller reports a failure then, and tries again.
+// Delete implements [cronjobapply.Backend]. With Planner.Quirks, Delete fails if the job is gone:
+// the built-in controller reports a failure then, and tries again.
 func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 	if b.options.LiveReads && d.Reason == cronjobreason.DeleteReplaced {
 		if _, err := b.Get(ctx, d.Name); err != nil {

@@ -247,7 +247,7 @@ func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.Cr
 	return compiled
 }
 
-// forget drops what is known about a CronJob that is gone, or that is not this replica's.
+// forget drops what is known about a CronJob that is gone, or that this replica does not serve.
 func (c *CronJobs) forget(ctx context.Context, key types.NamespacedName, isGone bool) error {
 	c.mu.Lock()
 	delete(c.compiled, key)

@@ -46,7 +46,8 @@ type Kind[T Object] struct {
 	// called again, and its changes are written as well. The same report must always lead to the
 	// same status, so Report must not read the clock. A job that has ended has no rounds.
 	Report func(T, *JobReport)
-	// Check, if set, returns why an object cannot be served. It checks what Spec does not return.
+	// Check, if set, returns why an object cannot be served. It checks the fields that are not part
+	// of the spec that Spec returns.
 	Check func(T) error
 	// Namespace returns the namespace of an object's pods. It is required for a kind whose objects
 	// have no namespace of their own, and must be nil for others. Its result must never change.

@@ -79,8 +79,9 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Sc
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
 
 // reportClosing reports that a round could create nothing in a namespace that is being deleted. The
-// built-in controllers report no event then; asKubernetes leaves it out too. If the object is in
-// that namespace, the server refuses the event, and only the line in the log remains.
+// built-in controllers report no event then, and neither does reportClosing if asKubernetes is
+// true. If the object is in that namespace, the server refuses the event, and only the line in the
+// log remains.
 func (o *Common) reportClosing(
 	ctx context.Context, about Object, what, namespace string, asKubernetes bool,
 ) {

@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// OrphanOptions say which pods lose the finalizer.
+// OrphanOptions are the options of an orphan controller. They decide which pods lose the finalizer.
 type OrphanOptions struct {
 	Common
 	// ManagedBy is the spec.managedBy of this controller's jobs, as in JobOptions: pods of

@@ -16,7 +16,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TTLOptions say which finished jobs are deleted, and when.
+// TTLOptions are the options of a TTL controller. They decide which finished jobs are deleted, and
+// when.
 type TTLOptions struct {
 	Common
 	// ManagedBy restricts the controller to the jobs with this spec.managedBy. job.ControllerName
@@ -100,7 +101,7 @@ func (c *TTL) OwnerEvents(queue Queue[types.NamespacedName]) cache.ResourceEvent
 	return cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, o any) { look(o) }}
 }
 
-// takes reports whether the job has finished and is this controller's.
+// takes reports whether the job has finished and this controller serves it.
 func (c *TTL) takes(value *job.Job) bool {
 	if value.Status.Finished() == "" || !c.options.serves(value.Namespace) {
 		return false

@@ -65,7 +65,7 @@ func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 	return out
 }
 
-// trimOwner shares the values that most references have in common.
+// trimOwner saves memory: all references share one copy of the values that most of them have.
 func trimOwner(r *metav1.OwnerReference) metav1.OwnerReference {
 	out := *r
 	out.APIVersion, out.Kind = shared(r.APIVersion), shared(r.Kind)
@@ -73,8 +73,8 @@ func trimOwner(r *metav1.OwnerReference) metav1.OwnerReference {
 	return out
 }
 
-// trimLabels shares the names of the labels that all jobs give to their pods, and the values that
-// the owner's reference also holds.
+// trimLabels saves memory: all pods share one copy of the names of the labels that jobs give to
+// their pods, and a pod's labels share values with its owner's reference.
 func trimLabels(o *corev1.Pod) map[string]string {
 	if len(o.Labels) == 0 {
 		return nil
@@ -162,5 +162,6 @@ func sharedBool(p *bool) *bool {
 	return &no
 }
 
-// running is the state of all running containers: nothing reads their start.
+// running is the state of all running containers. It lacks the time of their start, which nothing
+// reads.
 var running = &corev1.ContainerStateRunning{}

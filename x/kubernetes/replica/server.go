@@ -105,7 +105,8 @@ func behavesAs(info *version.Info) (major, minor string) {
 	return emulated.EmulationMajor, emulated.EmulationMinor
 }
 
-// askFields sends a job with both fields and checks which of them come back.
+// askFields sends a job with the fields managedBy and podReplacementPolicy, and checks which of
+// them come back.
 func (s *Server) askFields(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	out, err := client.BatchV1().Jobs(namespace).Create(ctx, question(), dryRun)
