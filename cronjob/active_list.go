@@ -73,8 +73,8 @@ func foreignUIDs(children []Child) map[job.UID]bool {
 	return uids
 }
 
-// lastSuccess returns the latest completion time of the CronJob's successful jobs, but nothing
-// earlier than last. So lastSuccessfulTime never goes back (C4, CI12).
+// lastSuccess returns the latest completion time of the CronJob's successful jobs, or last if no
+// completion is later. So lastSuccessfulTime never goes back (C4, CI12).
 func lastSuccess(children []Child, last time.Time) time.Time {
 	for i := range children {
 		if c := &children[i]; c.isOwnSuccess() {

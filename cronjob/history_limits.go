@@ -202,9 +202,9 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time
 }
 
 // nothingLeftBefore returns a time before which the schedule will start no run. With CatchUpAll,
-// that is the first run without a job that may still start. If there is none, it is now. It also
-// returns the time at which that run is given up: at its deadline, or when a later run exceeds the
-// catch-up limit.
+// that is the first run that has no job and may still start. Otherwise, or if there is no such run,
+// it is now. The second result is the time at which that run is given up: at its deadline, or when
+// a later run exceeds the catch-up limit.
 func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp time.Time) {
 	until = s.Now // jitter does not delay backfills
 	if s.Options.CatchUp != CatchUpAll {

@@ -5,8 +5,8 @@ import "github.com/batchplan/batchplan/job"
 // few is the number of comparisons up to which linear searches are cheaper than a map.
 const few = 256
 
-// find returns a function that returns the first index of a key in a list of n elements, or -1. The
-// caller expects to call the function the given number of times.
+// find returns a function that returns the first index of a key in a list of n elements, or -1.
+// Argument times is how often the caller expects to call that function.
 func find[K comparable](n, times int, key func(place int) K) func(K) int {
 	if n*times <= few {
 		return func(k K) int {

@@ -14,8 +14,8 @@ import (
 // change.
 //
 // The results are the reason for setting runs aside, and whether the schedule was edited, which is
-// only known with SkipOnEdit or CatchUpAll. The memory shows that the CronJob was suspended or how
-// its schedule was, so after a restart a change goes unnoticed.
+// only known with SkipOnEdit or CatchUpAll. Both changes are found by comparison with the memory,
+// so after a restart they go unnoticed.
 func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool) {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended

@@ -14,8 +14,8 @@ type Trigger struct {
 	ID string `json:"id"`
 	// Overlap is Allow when empty; Forbid waits until no job is active. In both cases the trigger
 	// also waits while Options.MaxActive jobs are active. With Options.ReplaceWhenGone, it also
-	// waits for a run that is about to replace jobs, because that run would replace the trigger's
-	// job as well.
+	// waits until a run that is replacing jobs has started, because that run would replace the
+	// trigger's job as well.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 

@@ -71,8 +71,8 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	return added
 }
 
-// LowerUntracked takes pods off the record of key. They keep their finalizer, because the only
-// write to remove it failed or was skipped (E4). Pods that were not expected are ignored.
+// LowerUntracked removes pods from the record of key. These pods keep their finalizer, because the
+// only write to remove it failed or was skipped (E4). Pods that were not expected are ignored.
 func (t *Tracker[K]) LowerUntracked(key K, uids ...UID) {
 	t.update(key, func(e tracked) tracked {
 		for _, uid := range uids {

@@ -43,8 +43,8 @@ type Metrics struct {
 	PodsNotCreated int32            `json:"podsNotCreated,omitempty"`
 	CreateReason   jobreason.Create `json:"createReason,omitempty"`
 	// Finished is Complete or Failed if the job ended in this round, and FinishedReason is the
-	// reason. They are jobs_finished_total by completion_mode, result ("succeeded" or "failed") and
-	// reason.
+	// reason. They count in jobs_finished_total, whose labels are completion_mode, result
+	// ("succeeded" or "failed") and reason.
 	Finished       ConditionType `json:"finished,omitempty"`
 	FinishedReason string        `json:"finishedReason,omitempty"`
 	// Untracked is the number of ended pods that lost their finalizer:

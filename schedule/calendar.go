@@ -80,8 +80,8 @@ func weekdayOf(day int64) uint { return uint(day+3) % 7 }
 
 func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
-// yearKinds is the number of kinds of years. A kind is a weekday of 1 January, and whether the year
-// is a leap year. The kind alone decides the dates of the calendar and of a yearly zone rule. Kinds
+// yearKinds is the number of kinds of years. Years of one kind begin on the same weekday, and all
+// or none of them are leap years. Calendar and yearly zone rule depend on the kind alone. Kinds
 // repeat every 400 years, so a table with an entry for each kind serves all years.
 const yearKinds = 14
 

@@ -34,8 +34,8 @@ func (set *settings) parseFields(spec, text string, seconds bool) (cron.Schedule
 }
 
 // parseReference parses five fields, six if seconds are allowed, or a descriptor, with the
-// reference's parser. The caller must remove a zone prefix: for a prefix, the parser would read the
-// disk, and v3.0.1 panics on "TZ=0".
+// reference's parser. The caller must remove a zone prefix: to look up its zone, the parser would
+// read the disk, and v3.0.1 panics on "TZ=0".
 func parseReference(spec string, seconds bool) (s cron.Schedule, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -38,8 +38,8 @@ func (t *timetable) next(unix int64) (int64, bool) {
 	return t.nextAcross(t.zone.byMove(i), c)
 }
 
-// nextAcross returns the first run at or after the wall-clock time c in s, or in a later stretch. c
-// is a time of the pattern on the clock of s, and may be later than the end of s.
+// nextAcross returns the first run at or after the wall-clock time c in s, or in a later stretch.
+// Argument c is a time of the pattern on the clock of s, and may be later than the end of s.
 func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 	_, hi := t.window(s)
 	for c >= hi {
@@ -49,9 +49,10 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 
 		onward, overlap := s.end, s.next() < s.offset
 		if !overlap {
-			// The pattern has no time between s and c. So the search skips all stretches that end
-			// well before c: they have no run, and their gaps skip no run. After an overlap nothing
-			// is skipped, because the next stretch repeats times that are earlier than c.
+			// The pattern has no time between the end of s and c. So the search leaves out all
+			// stretches that end well before c: they have no run, and no gap skips a run there.
+			// After an overlap it leaves out none: the next stretch repeats times that are earlier
+			// than c.
 			onward = max(onward, unixAt(c, slack))
 		}
 

@@ -383,8 +383,8 @@ func (e *Env) endAll() {
 	}
 }
 
-// comeToRest ends all faults and jobs. Then no ended job may be active (CL2), and the latest run
-// must have started (CL1, CL3).
+// comeToRest ends all faults and jobs. Then the active list must have no ended job (CL2), and the
+// latest run must have started (CL1, CL3).
 func (e *Env) comeToRest() {
 	e.life.Tell("from here on nothing goes wrong, and all jobs complete")
 	e.life.Quiet = true

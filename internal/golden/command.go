@@ -145,7 +145,7 @@ func (c *Command) arg(key string) (line.Arg, bool) {
 	return c.Arg(key)
 }
 
-// unknown returns the keys that no accessor asked for, also those of the commands of the input.
+// unknown returns the keys that no accessor asked for, including keys of commands in the input.
 func (c *Command) unknown() string {
 	var keys []string
 	for _, a := range c.Args {

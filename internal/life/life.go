@@ -16,7 +16,7 @@ import (
 // Life is one random life.
 type Life struct {
 	T *rapid.T
-	// Writing is held during a write.
+	// Writing is locked during a write.
 	Writing  sync.Mutex
 	Injector world.Injector
 	// Quiet is set once there are no more faults.

@@ -176,8 +176,8 @@ func (p *Program) isAtRest() bool {
 	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
-// WakeUp makes time pass until the program wants to be called, unless it would have to wait for
-// most or longer.
+// WakeUp makes time pass until the program wants to be called, but only if that takes less than the
+// duration most.
 func (p *Program) WakeUp(most time.Duration) {
 	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
 		p.Pass(p.Again.Sub(p.Now()))

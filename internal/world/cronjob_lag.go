@@ -38,7 +38,7 @@ func (l *Lag) clone() *Lag {
 	return &c
 }
 
-// Commit notes the state of the world after a write or another change, for the lag.
+// Commit stores the state of the world after a write or another change. Lag may show it later.
 func (w *CronJob) Commit() {
 	if w.Lag != nil {
 		w.Lag.versions = append(w.Lag.versions, version{w.Now, w.CronJob, w.Children()})

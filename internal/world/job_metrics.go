@@ -233,8 +233,8 @@ func failedUIDs(s *job.Status) []job.UID {
 }
 
 // tallyUntrack notes a pod that loses its finalizer. If the pod matches a rule of the
-// podFailurePolicy, the controller must report it, except when its view is stale and may not show
-// the match.
+// podFailurePolicy, the controller must report the match, unless its view is stale and may not show
+// it.
 func (w *Job) tallyUntrack(p *job.Pod) {
 	if p.Untracked {
 		return

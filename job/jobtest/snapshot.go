@@ -8,8 +8,8 @@ import (
 )
 
 // checkSnapshot checks the memory of a snapshot (JI22). If the program has a watch, the snapshot
-// must have the objects that the watch has shown. If the snapshot is Consistent, it must be equal
-// to the store.
+// must have the objects that the watch has shown. A Consistent snapshot must show what the store
+// holds.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
 	isFirst := s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID]
 	if isFirst && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {

@@ -69,7 +69,7 @@ type Subject struct {
 	Close func()
 }
 
-// Look reads a snapshot, and returns it with the backend that carries out a plan made from
-// it. Now and Memory are filled in by the caller. If the job is gone, the job of the snapshot has no
-// UID, and its pods are those that were left.
+// Look reads a snapshot, and returns it with the backend that carries out a plan made from it. Now
+// and Memory are filled in by the caller. If the job is gone, the snapshot has a job without a UID,
+// and the pods that the job has left.
 type Look func(ctx context.Context) (job.Snapshot, jobapply.Backend, error)
