@@ -253,7 +253,7 @@ func merged(a, b map[string]string) map[string]string {
 }
 
 func (k *Cron[P, C]) newBackend(parent Object, report *CronReport) writer {
-	w := &cronWriter[P, C]{report: report}
+	w := &cronWriter[P, C]{report: report, reports: k.Report != nil}
 	w.Cron = backend.Cron[P, C]{
 		Parents:  k.Parents(parent.GetNamespace()),
 		Children: k.Children(k.namespace(parent)),
@@ -274,12 +274,18 @@ func (k *Cron[P, C]) newBackend(parent Object, report *CronReport) writer {
 
 type cronWriter[P, C Object] struct {
 	backend.Cron[P, C]
-	report *CronReport
-	last   Object
+	report  *CronReport
+	reports bool
+	last    Object
 }
 
 // Executed implements [cronjobapply.Observer].
-func (w *cronWriter[P, C]) Executed(writes cronjob.Writes) { w.report.Writes = writes }
+func (w *cronWriter[P, C]) Executed(writes cronjob.Writes) {
+	w.report.Writes = writes
+	if w.reports {
+		w.report.Status = w.report.Plan.Settle(writes).Status
+	}
+}
 
 func (w *cronWriter[P, C]) written() Object { return w.last }
 

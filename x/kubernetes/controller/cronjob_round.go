@@ -119,11 +119,13 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 	plan, object, err := r.decide(ctx)
 	if r.report.Err = err; err != nil {
 		if isInvalid(err) {
-			r.options.report(ctx, r.object, true, job.Event{
+			round := CronJobRound{Snapshot: &r.snapshot, Plan: &cronjob.Plan{}, Metrics: &cronjob.Metrics{}}
+			events := []job.Event{{
 				Type:    job.EventWarning,
 				Reason:  "Invalid" + r.kind.parent().Kind,
 				Message: err.Error(),
-			})
+			}}
+			r.options.report(ctx, r.object, true, r.edited(r.object, round, events)...)
 		}
 		return end, nil, r.of(r.key, err)
 	}
@@ -207,15 +209,14 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 	for i := range events { // the events belong to this round
 		events[i].Message = r.kind.says(events[i].Message)
 	}
-	if r.options.EditEvents != nil {
-		events = r.options.EditEvents(object, round, events)
-	}
-	r.options.report(ctx, object, end.Retry, events...)
-	isRefused := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultRefused }
-	if slices.ContainsFunc(end.Outcome.Created, isRefused) {
+	isRefusal := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultRefused }
+	isRefused := slices.ContainsFunc(end.Outcome.Created, isRefusal)
+	if isRefused {
 		namespace, asKubernetes := r.snapshot.CronJob.Namespace, !r.options.Planner.Quirks.IsZero()
-		r.options.reportClosing(ctx, object, r.kind.childKind(), namespace, asKubernetes)
+		events = append(events, closing(ctx, object, r.kind.childKind(), namespace, asKubernetes)...)
 	}
+	isLogged := end.Retry && !isRefused // as the error of the round
+	r.options.report(ctx, object, isLogged, r.edited(object, round, events)...)
 
 	if len(end.Triggered)+len(end.Backfills) == 0 {
 		return lost
@@ -224,6 +225,14 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 		return errors.Join(lost, ofRequests(err))
 	}
 	return errors.Join(lost, r.readRequests(ctx))
+}
+
+// edited returns the events to report about a parent.
+func (r *cronRound) edited(about Object, round CronJobRound, events []job.Event) []job.Event {
+	if r.options.EditEvents == nil {
+		return events
+	}
+	return r.options.EditEvents(about, round, events)
 }
 
 // passesGone removes from the snapshot's status the active jobs that the round has found to be

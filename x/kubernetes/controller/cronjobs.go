@@ -25,8 +25,9 @@ type CronJobOptions struct {
 	// CronJob has no field like managedBy: the built-in controller takes all CronJobs, and must be
 	// off.
 	Takes func(Object) bool
-	// EditEvents, if set, returns the events to report about a parent after a plan. It gets the
-	// planner's events, and may edit, drop and add some. Its arguments are valid until it returns.
+	// EditEvents, if set, returns the events to report about a parent. It gets the events of a round,
+	// and may edit, drop and add some. If the parent cannot be planned, the round has an empty plan,
+	// and the only event gives the reason. The arguments are valid until EditEvents returns.
 	EditEvents func(parent Object, round CronJobRound, events []job.Event) []job.Event
 	// Planner are the options of the planner, and Schedule are options for cronjob.Compile.
 	Planner  cronjob.Options

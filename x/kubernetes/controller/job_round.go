@@ -182,7 +182,7 @@ func (c *Jobs) plan(
 	isRefused := func(e job.Effect) bool { return e.Result == jobreason.ResultRefused }
 	if slices.ContainsFunc(end.Outcome.Created, isRefused) {
 		asKubernetes := c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive)
-		c.options.reportClosing(ctx, object, "Pod", b.Pods.Namespace, asKubernetes)
+		c.options.report(ctx, object, false, closing(ctx, object, "Pod", b.Pods.Namespace, asKubernetes)...)
 	}
 
 	if isReported(ctx, err) {

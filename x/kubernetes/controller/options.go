@@ -78,20 +78,17 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Sc
 
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
 
-// reportClosing reports that a round could create nothing in a namespace that is being deleted. The
-// built-in controllers report no event then, and neither does reportClosing if asKubernetes is
-// true. If the object is in that namespace, the server refuses the event, and only the line in the
-// log remains.
-func (o *Common) reportClosing(
-	ctx context.Context, about Object, what, namespace string, asKubernetes bool,
-) {
+// closing returns the event of a round that could create nothing in a namespace that is being
+// deleted. The built-in controllers report no event then; with asKubernetes there is only a line in
+// the log. If the object is in that namespace, the server refuses the event, so log it as well.
+func closing(ctx context.Context, about Object, what, namespace string, asKubernetes bool) []job.Event {
 	message := fmt.Sprintf("no %s is created: the namespace %q is being terminated", what, namespace)
 	if asKubernetes {
 		klog.FromContext(ctx).Info("warning", "object", klog.KObj(about),
 			"reason", "NamespaceTerminating", "message", message)
-		return
+		return nil
 	}
-	o.report(ctx, about, false, job.Event{Type: job.EventWarning, Reason: "NamespaceTerminating", Message: message})
+	return []job.Event{{Type: job.EventWarning, Reason: "NamespaceTerminating", Message: message}}
 }
 
 // report records events and logs warnings. It does not log the warnings of a round that is

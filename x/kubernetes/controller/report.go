@@ -26,6 +26,9 @@ type CronReport struct {
 	Plan *cronjob.Plan
 	// Writes holds the results of the plan's reads and writes. It is empty until they are made.
 	Writes cronjob.Writes
+	// Status is the status after these writes. Its list of active children and its time of the last
+	// success are there even if the kind does not store them. It is empty if Plan is nil.
+	Status cronjob.Status
 	// Err is why the round failed: a *job.InputError, which names the field of a parent that
 	// cannot be planned; the error of Cron.Check; or the error of a read or a write. The error
 	// texts of a server can differ from try to try.

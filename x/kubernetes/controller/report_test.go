@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
@@ -70,6 +71,41 @@ func TestCron_EditEvents(t *testing.T) {
 		c.edit(func(b *beat) { b.Generation++; b.Suspend = true })
 		step(time.Second, "Normal Paused no task starts")
 		step(time.Hour, "")
+	})
+}
+
+// TestCron_EditEventsOfRefusals: a kind also renames the event about a parent that cannot be planned,
+// and the one about a namespace in which nothing can be created. The plan of the first is empty.
+func TestCron_EditEventsOfRefusals(t *testing.T) {
+	names := map[string]string{"InvalidBeat": "InvalidBeatSpec", "NamespaceTerminating": "Closing"}
+	o := controller.CronJobOptions{EditEvents: func(_ controller.Object, r controller.CronJobRound, events []job.Event) []job.Event {
+		for i := range events {
+			events[i].Reason = names[events[i].Reason]
+			events[i].Message += fmt.Sprintf(", %d to create", len(r.Plan.Create))
+		}
+		return events
+	}}
+	kind := storing(nil)
+	kind.Check = func(b *beat) error {
+		if b.Overlap == "" {
+			return errors.New("which overlap?")
+		}
+		return nil
+	}
+
+	history(t, kind, o, hourly, func(c *clockwork) {
+		c.tasks.fails = "terminating"
+		for overlap, want := range map[string]string{
+			"":      "Warning InvalidBeatSpec which overlap?, 0 to create",
+			"Often": "Warning InvalidBeatSpec cronJob.spec.concurrencyPolicy: \"Often\": must be Allow, Forbid or Replace, 0 to create",
+			"Allow": "Warning Closing no Task is created: the namespace \"ns\" is being terminated, 1 to create",
+		} {
+			c.edit(func(b *beat) { b.Overlap = overlap })
+			_, _ = c.round(time.Hour)
+			if got := c.events.take(); strings.Count(got, "Warning") != 1 || !strings.Contains(got, want) {
+				t.Errorf("%q: events %q, want %q", overlap, got, want)
+			}
+		}
 	})
 }
 
@@ -132,6 +168,50 @@ func TestCron_Report(t *testing.T) {
 		}
 		edit(func(b *beat) { b.Labels = nil })
 		step("mended", time.Minute, "Next: 06:00", 1)
+	})
+}
+
+// TestCron_ReportStatus: a report has the active children and the last success of a kind that stores
+// only the last run. A change of these is written, with the last run or alone.
+func TestCron_ReportStatus(t *testing.T) {
+	kind, _ := inMinutes()
+	kind.Report = func(b *beat, r *controller.CronReport) {
+		var names []string
+		for _, active := range r.Status.Active {
+			names = append(names, active.Name)
+		}
+		b.Says = fmt.Sprint(names)
+		if t := r.Status.LastSuccessfulTime; !t.IsZero() {
+			b.Says += " after " + t.UTC().Format("15:04")
+		}
+	}
+
+	history(t, kind, controller.CronJobOptions{}, beat{Schedule: "@hourly", Overlap: "Forbid"}, func(c *clockwork) {
+		first, second := "b-"+minute(60), "b-"+minute(180)
+		for _, step := range []struct {
+			name   string
+			do     func()
+			after  time.Duration
+			want   string
+			writes int
+		}{
+			{"nothing is due", func() {}, time.Minute, "[]", 1},
+			{"a run starts", func() {}, 59 * time.Minute, "[" + first + "]", 1},
+			{"it runs", func() {}, time.Minute, "[" + first + "]", 0},
+			{"the next controller sees it", c.restart, time.Minute, "[" + first + "]", 0},
+			{"it is gone", func() { must.OK(t, c.tasks.Delete(t.Context(), first, metav1.DeleteOptions{})) }, time.Minute, "[]", 1},
+			{"a run starts later", func() {}, 2 * time.Hour, "[" + second + "]", 1},
+			{"it ends", func() { c.end("SUCCEEDED") }, time.Minute, "[] after 03:03", 1},
+		} {
+			before := len(c.parents.writes)
+			step.do()
+			if _, err := c.round(step.after); err != nil {
+				t.Error(err)
+			}
+			if writes := len(c.parents.writes) - before; c.parents.all()[0].Says != step.want || writes != step.writes {
+				t.Errorf("%s: says %q after %d writes, want %q after %d", step.name, c.parents.all()[0].Says, writes, step.want, step.writes)
+			}
+		}
 	})
 }
 

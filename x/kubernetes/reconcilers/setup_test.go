@@ -387,6 +387,32 @@ func TestCron_Round(t *testing.T) {
 	}
 }
 
+// TestCron_Terminal: a round passes on that the error of a check is terminal, so that the manager
+// does not try again.
+func TestCron_Terminal(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		kind := nightlies()
+		kind.Report = func(*Nightly, *controller.CronReport) {}
+		kind.Check = func(*Nightly) error {
+			refused := errors.New("no bucket")
+			if terminal {
+				return reconcile.TerminalError(refused)
+			}
+			return refused
+		}
+
+		nightly := &Nightly{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", UID: "uid-n", CreationTimestamp: metav1.Now()}}
+		d := newDesk(t, calls{}.client(nightly))
+		r := reconcilers.Cron[*Nightly, *Backup]{Kind: kind, CronJobOptions: controller.CronJobOptions{Common: controller.Common{Events: discard{}}}}
+		must.OK(t, r.SetupWithManager(d))
+		must.OK(t, d.informers["*reconcilers_test.Nightly"].GetIndexer().Add(nightly))
+		_, err := d.round(t, 0, "n")
+		if is := errors.Is(err, reconcile.TerminalError(nil)); err == nil || is != terminal {
+			t.Errorf("terminal %t, want %t: %v", is, terminal, err)
+		}
+	}
+}
+
 // TestJobOf_Round: the controllers of a kind read and write with the manager's clients, or with
 // those of the reconciler. The TTL controller uses ManagedBy, the times to live and the metrics of
 // the options.
