@@ -67,6 +67,13 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 		{"a run that took place does not run again", 3, 5, "", []cronjob.Child{failed}, nil, []float64{5}, ""},
 		{"nor one whose name is taken", 3, 5, "", []cronjob.Child{foreign(child(hours(4)))}, nil, []float64{5}, ""},
 		{"nor one that is named", 3, 5, "", nil, func(s *cronjob.Snapshot) { s.Backfills[0].Except = []time.Time{hours(5), hours(4), hours(4)} }, nil, ""},
+		{"nor one that shares the name of a named one", 3, 6, cronjob.Allow, nil, func(s *cronjob.Snapshot) {
+			daily := func(parent string, run time.Time) string {
+				return fmt.Sprintf("%s-%d", parent, run.Truncate(24*time.Hour).Unix())
+			}
+			s.Options.Naming = cronjob.Naming{Form: cronjob.NameCustom, Namer: namer(daily)}
+			s.Backfills[0].Except = []time.Time{hours(4)}
+		}, nil, ""},
 		{"from before the creation", -48, -46, cronjob.Allow, nil, nil, []float64{-47, -46}, ""},
 		{"while it is suspended", 3, 4, "", nil, suspended, []float64{4}, ""},
 		{"past the deadline", 3, 4, "", nil, func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](10) }, []float64{4}, ""},
@@ -81,6 +88,10 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 		}, []float64{10}, ""},
 		{"one that waits for its jitter is", 9, 10, "", nil,
 			func(s *cronjob.Snapshot) { s.Now, s.Options.Jitter = hours(10), time.Hour }, nil, "left to the schedule"},
+		{"one that waits for a newer snapshot is", 9, 10, "", nil, func(s *cronjob.Snapshot) {
+			s.Now, s.CronJob.Spec.ConcurrencyPolicy = hours(10), cronjob.Forbid
+			s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(9.5)})
+		}, nil, "left to the schedule"},
 		{"missed ones before it are not", 8, 12, cronjob.Allow, nil,
 			func(s *cronjob.Snapshot) { s.Now = hours(12) }, []float64{9, 10, 11}, "12:00:00Z is left to the schedule"},
 		{"runs that are caught up are also left to the schedule", 8, 12, cronjob.Allow, nil,

@@ -129,7 +129,7 @@ func byName(s *Snapshot) *Snapshot {
 	named.Children = slices.Clone(s.Children)
 	for i := range named.Children {
 		c := &named.Children[i]
-		c.Foreign, c.Misnamed = c.Foreign != c.Misnamed, false
+		c.Foreign = c.Foreign != c.Misnamed
 	}
 	return &named
 }

@@ -217,3 +217,24 @@ func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 		}
 	}
 }
+
+// CI15: only a job without a known UID was perhaps never created.
+func TestLostNames(t *testing.T) {
+	p := Plan{Verify: []Reference{{Name: "lost"}, {Name: "known", UID: "u"}}}
+	gone := Reply{Result: cronjobreason.ResultGone}
+	if got := p.lostNames(&Writes{Verified: []Reply{gone, gone}}, gone.Result); len(got) != 1 || !got["lost"] {
+		t.Errorf("got %v", got)
+	}
+}
+
+// CI15: a job whose status write failed is remembered, except with the quirk BlindCreate.
+func TestNewStarts_Unrecorded(t *testing.T) {
+	for quirks, want := range map[cronjobquirk.Set]int{{}: 1, cronjobquirk.SetOf(cronjobquirk.BlindCreate): 0} {
+		p := Plan{Create: []Creation{{Name: "a"}}}
+		p.basis.Quirks = quirks
+		w := Writes{Created: []Effect{{Result: cronjobreason.ResultUnsuccessful}}}
+		if got := p.newStarts(&w, false); len(got) != want {
+			t.Errorf("quirks %v: got %v", quirks, got)
+		}
+	}
+}

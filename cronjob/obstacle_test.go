@@ -3,6 +3,8 @@ package cronjob
 import (
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // The obstacles to the due run, in the order of the rules.
@@ -59,6 +61,31 @@ func TestObstacle_Holds(t *testing.T) {
 	for st := notDue; st <= isReplacing; st++ {
 		if got := (obstacle{standing: st}).holds(); got != held[st] {
 			t.Errorf("standing %d: holds %t", st, got)
+		}
+	}
+}
+
+// A job counts once for a trigger or a backfill, also if it is both active and deleted.
+func TestCountBusy(t *testing.T) {
+	c := census{active: []Reference{{UID: "a"}, {UID: "b"}}, recalled: recalled{deleted: map[job.UID]bool{"a": true}}}
+	for _, whenGone := range []bool{false, true} {
+		if c.whenGone = whenGone; c.countBusy() != 2 {
+			t.Errorf("when gone %t: %d jobs", whenGone, c.countBusy())
+		}
+	}
+}
+
+// CI1: a job outside of the active list whose run a backfill has not settled counts only with
+// ReplaceWhenGone, which deletes it.
+func TestCountUnsettled(t *testing.T) {
+	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
+	naming := Naming{}
+	forgotten := Child{Name: naming.JobName("report", run), UID: "f", ScheduledTime: run}
+	c := census{family: family{names: naming.of("report"), children: []Child{forgotten}}, verdicts: []verdict{childForgotten}}
+	c.awaited = awaitedBy([]Backfill{{ID: "b", After: run.Add(-1), Until: run}}, &c.names)
+	for whenGone, want := range map[bool]int{false: 0, true: 1} {
+		if c.whenGone = whenGone; c.countUnsettled() != want {
+			t.Errorf("when gone %t: %d jobs, want %d", whenGone, c.countUnsettled(), want)
 		}
 	}
 }

@@ -72,6 +72,21 @@ func TestC21_TerminatingTimeout(t *testing.T) {
 	}
 }
 
+// C21: without a stored list and without runs, nothing waits for a job that will be stuck.
+func TestC21_NothingWaits(t *testing.T) {
+	for _, o := range []cronjob.Options{{}, {ActiveFromChildren: true}} {
+		s := in(second(cronjob.Forbid, leaving(child(hours(1)))), o)
+		s.CronJob.Spec.Suspend, s.Options.TerminatingTimeout = ptr(true), time.Hour
+		if o.ActiveFromChildren {
+			s.CronJob.Status.Active = nil
+		}
+		plan := reconcile(t, s)
+		if waits := plan.Requeue.Reason == cronjobreason.WaitTerminating; waits == o.ActiveFromChildren {
+			t.Errorf("no list %t, waits %t:\n%s", o.ActiveFromChildren, waits, &plan)
+		}
+	}
+}
+
 // made returns the child for the only creation of a plan.
 func made(p *cronjob.Plan) cronjob.Child {
 	c := &p.Create[0]

@@ -83,7 +83,7 @@ func isUpToDate(s *Snapshot) bool {
 		isActive := len(status.Active) > 0 && c.UID == status.Active[0].UID
 		switch {
 		case isActive == c.isFinished(), c.ScheduledTime.After(status.LastScheduleTime),
-			isActive && c.isDeleted() && s.Options.TerminatingTimeout > 0:
+			c.isDeleted() && s.Options.TerminatingTimeout > 0:
 			return false
 		}
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
@@ -87,5 +88,18 @@ func TestMaxActive_Triggers(t *testing.T) {
 	}
 	if strings.Count(plan.String(), "wait: trigger ") != 2 {
 		t.Error(plan.String())
+	}
+}
+
+// C14: the due run has a job without the annotation, which only its name shows. That job is active:
+// it holds back a trigger. It is the job of this run alone, so there is no note about shared names.
+func TestC14_AJobFoundByNameHoldsBackATrigger(t *testing.T) {
+	found := child(hours(2))
+	found.ScheduledTime = time.Time{}
+	s := hourly(cronjob.Spec{}, hours(2), found)
+	s.CronJob.Status.LastScheduleTime, s.Triggers = hours(1), []cronjob.Trigger{{ID: "a", Overlap: cronjob.Forbid}}
+	plan, end := play(t, s)
+	if len(plan.Create)+len(plan.Notes) > 0 || !slices.Equal(names(end.Status.Active), []string{found.Name}) {
+		t.Errorf("active %v:\n%s", end.Status.Active, &plan)
 	}
 }

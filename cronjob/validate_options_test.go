@@ -40,6 +40,12 @@ func TestC1_ValidateFor(t *testing.T) {
 	custom := func(n namer) cronjob.Options {
 		return cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: n}}
 	}
+	named := func(length int) namer {
+		return func(p string, run time.Time) string {
+			rest := fmt.Sprint("-", run.Unix())
+			return p + strings.Repeat("x", length-len("report")-len(rest)) + rest
+		}
+	}
 	calls, domain253 := 0, strings.Repeat("d.", 126)+"d"
 	seconds := cronjob.Naming{Form: cronjob.NameSeconds}
 
@@ -71,7 +77,8 @@ func TestC1_ValidateFor(t *testing.T) {
 			return fmt.Sprint(p, "-", run.Unix()+int64(offset))
 		}), nil, []string{"options.naming.namer"}},
 		{"a name without the parent", "@daily", custom(func(_ string, run time.Time) string { return fmt.Sprint("run-", run.Unix()) }), nil, []string{"options.naming.namer"}},
-		{"a name that is too long", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, strings.Repeat("x", 60), "-", run.Unix()) }), nil, []string{"options.naming.namer"}},
+		{"the longest name", "@daily", custom(named(63)), nil, nil},
+		{"a name that is too long", "@daily", custom(named(64)), nil, []string{"options.naming.namer"}},
 		{"a name that no server takes", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, "_x-", run.Unix()) }), nil, []string{"options.naming.namer"}},
 		{"a name of no run", "0 0 31 2 *", custom(func(p string, run time.Time) string {
 			return strings.Repeat("x", 70*max(0, 1000-run.Year())/1000) + fmt.Sprint(p, "-", run.Unix())
