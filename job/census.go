@@ -266,11 +266,9 @@ func (c *census) addActive(s *Snapshot, place int32) {
 	}
 	c.restarts += restartsCounted(&s.Job.Spec, pod)
 
-	switch due := startDue(pod, &s.Options); {
-	case due.IsZero():
-	case isOver(due, s.Now):
+	if due := startDue(pod, &s.Options); isOver(due, s.Now) {
 		c.late = append(c.late, place)
-	default:
+	} else {
 		c.nextTimeout = earliest(c.nextTimeout, due)
 	}
 }
@@ -287,15 +285,13 @@ func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
 		return
 	}
 
-	switch due := giveUpDue(pod, &s.Options); {
-	case due.IsZero():
-	case isOver(due, s.Now):
+	due := giveUpDue(pod, &s.Options)
+	if isOver(due, s.Now) {
 		c.addEnded(s, facts, place)
 		return
-	default:
-		c.nextTimeout = earliest(c.nextTimeout, due)
 	}
 
+	c.nextTimeout = earliest(c.nextTimeout, due)
 	c.terminating++
 	if hasIndexBelow(pod, indexLimit(spec)) {
 		c.leavingIndexes.Add(pod.index())

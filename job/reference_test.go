@@ -149,6 +149,13 @@ func TestSlips_FoundByRunning(t *testing.T) {
 				s.Memory.rest.Handled = expectations.NewUIDs("a")
 			},
 			func(p *Plan) any { return p.Conclude(untracked).Memory.Backoff.LastFailure }},
+		{"an index that waits beside one that starts", jobquirk.CoarseRequeue, true, false,
+			snapshotOf(t, `{"parallelism": 2, "completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, ofIndex(failed, 0)),
+			func(s *Snapshot) { s.Now = second(6) },
+			func(p *Plan) any {
+				isBackoff := func(w Wait) bool { return w.Reason == jobreason.WaitIndexBackoff }
+				return len(p.Create) == 1 && slices.ContainsFunc(p.Waits, isBackoff)
+			}},
 		// The pod was adopted and recorded, and its finalizer could not be removed. The snapshot
 		// lacks the adoption, which cannot be repeated since the job is being deleted.
 		{"successes and finalizers of a recorded orphan", jobquirk.UncheckedUntrack, [2]int{0, 1}, [2]int{1, 0}, snapshotOf(t, `{"parallelism": 0}`, adopted),

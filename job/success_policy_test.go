@@ -32,6 +32,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 		{"nothing is asked for", rules(`{"succeededCount": 0}`), "5", "Matched rules at index 0"},
 		{"named indexes beyond the end do not matter", rules(`{"succeededIndexes": "0,9"}`), "0", "Matched rules at index 0"},
 		{"a rule that cannot be read is never met", rules(`{"succeededIndexes": "x"}`), "0", ""},
+		{"nor is one that can be read in part", rules(`{"succeededIndexes": "0,x"}`), "0", ""},
 		{"an empty rule is never met", rules(`{}`), "0", ""},
 		{"a rule that names nothing is never met", rules(`{"succeededIndexes": ""}`), "0", ""},
 	} {

@@ -33,6 +33,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 		{"T2: long after", Job{Spec: ttl(1), Status: complete}, true, second(11), ""},
 		{"T2: a failed job", Job{Spec: ttl(20), Status: finishedAt(ConditionFailed, second(10))}, true, second(30), ""},
 		{"T2: a TTL of zero", Job{Spec: ttl(0), Status: finishedAt(ConditionFailed, second(30))}, true, second(30), ""},
+		{"T2: a negative TTL counts as zero", Job{Spec: ttl(-1), Status: finishedAt(ConditionFailed, second(30))}, true, second(30), ""},
 		{"T2: the longest TTL", Job{Spec: ttl(1<<31 - 1), Status: complete}, false, second(10).Add((1<<31 - 1) * time.Second), ""},
 		{"T3: an unknown finish time", Job{Spec: ttl(5), Status: finishedAt(ConditionFailed, time.Time{})}, false, time.Time{},
 			`status.conditions[Failed].lastTransitionTime: "": is required to expire the job`},
