@@ -17,17 +17,36 @@ type yamlFormat struct {
 	line int
 	rest []byte
 	// doc is the document without its items, which begins at docLine.
-	doc     []byte
+	doc     part
 	docLine int
 	// inItems is true after "items:". indent is the column of the dashes, -1 before the first.
 	inItems bool
 	indent  int
 	count   int
-	item    []byte
+	item    part
 	itemAt  int
-	tooLong bool
 	held    []*Object
 	text    []byte // of the document that is being converted
+}
+
+// part is a text that is decoded as a whole, without its lines from the first that makes it too long.
+type part struct {
+	text    []byte
+	tooLong bool
+}
+
+// add appends a line, unless the text would become too long.
+func (p *part) add(line []byte) {
+	if p.tooLong = p.tooLong || len(p.text)+len(line) > maxObject; !p.tooLong {
+		p.text = append(p.text, line...)
+	}
+}
+
+// take returns the text, and makes room for the next one.
+func (p *part) take() (text []byte, tooLong bool) {
+	text, tooLong = p.text, p.tooLong
+	p.text, p.tooLong = p.text[:0], false
+	return text, tooLong
 }
 
 func newYAML(to *Stream) *yamlFormat {
@@ -39,9 +58,7 @@ func (f *yamlFormat) write(p []byte) {
 		end := bytes.IndexByte(p, '\n')
 		if end < 0 {
 			f.rest = append(f.rest, p...)
-			if len(f.rest) > maxObject {
-				f.rest, f.tooLong = f.rest[:0], true
-			}
+			f.rest = f.rest[:min(len(f.rest), maxObject+1)] // it is too long then
 			return
 		}
 		line := p[:end+1]
@@ -68,7 +85,7 @@ func (f *yamlFormat) next(line []byte) {
 	case bytes.HasPrefix(line, []byte("---")) && (len(text) == 3 || text[3] == ' '):
 		f.endDocument()
 		f.docLine = f.line
-		f.add(&f.doc, append([]byte("   "), line[3:]...))
+		f.doc.add(append([]byte("   "), line[3:]...))
 		return
 	case string(text) == "...":
 		f.endDocument()
@@ -76,10 +93,10 @@ func (f *yamlFormat) next(line []byte) {
 		return
 	case !f.inItems && string(text) == "items:":
 		f.inItems, f.indent = true, -1
-		f.add(&f.doc, []byte("items: []\n"))
+		f.doc.add([]byte("items: []\n"))
 		return
 	case !f.inItems:
-		f.add(&f.doc, line)
+		f.doc.add(line)
 		return
 	}
 	f.nextInItems(line, text)
@@ -90,9 +107,10 @@ func (f *yamlFormat) nextInItems(line, text []byte) {
 	content := bytes.TrimLeft(text, " ")
 	indent := len(text) - len(content)
 	isDash := bytes.HasPrefix(content, []byte("- ")) || string(content) == "-"
+	isOutside := indent <= f.indent || f.indent < 0 // of the item, or before the first
 	switch {
-	case len(content) == 0 || content[0] == '#' && indent <= f.indent:
-		f.add(&f.item, line)
+	case len(content) == 0 || content[0] == '#' && isOutside:
+		f.item.add(line)
 	case f.indent < 0 && isDash:
 		f.indent = indent
 		fallthrough
@@ -101,28 +119,18 @@ func (f *yamlFormat) nextInItems(line, text []byte) {
 		f.count++
 		f.itemAt = f.line
 		line[indent] = ' '
-		f.add(&f.item, line)
+		f.item.add(line)
 	case indent > f.indent && f.indent >= 0:
-		f.add(&f.item, line)
+		f.item.add(line)
 	default:
 		f.endItem()
 		f.inItems = false
-		f.add(&f.doc, line)
+		f.doc.add(line)
 	}
-}
-
-// add appends a line, unless the text would become too long.
-func (f *yamlFormat) add(to *[]byte, line []byte) {
-	if len(*to)+len(line) > maxObject {
-		f.tooLong = true
-		return
-	}
-	*to = append(*to, line...)
 }
 
 func (f *yamlFormat) endItem() {
-	text, long := f.item, f.tooLong
-	f.item, f.tooLong = f.item[:0], false
+	text, long := f.item.take()
 	if f.itemAt == 0 {
 		return
 	}
@@ -140,9 +148,9 @@ func (f *yamlFormat) endItem() {
 // endDocument decodes the rest of a document: an object, or a list without its items.
 func (f *yamlFormat) endDocument() {
 	f.endItem()
-	doc, list, line := f.doc, f.inItems || f.count > 0, f.docLine
-	held, long := f.held, f.tooLong
-	f.doc, f.inItems, f.count, f.indent, f.held, f.tooLong = f.doc[:0], false, 0, -1, nil, false
+	doc, long := f.doc.take()
+	list, line, held := f.inItems || f.count > 0, f.docLine, f.held
+	f.inItems, f.count, f.indent, f.held = false, 0, -1, nil
 	if long {
 		f.to.tooLong(line)
 		return

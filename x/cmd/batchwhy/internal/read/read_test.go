@@ -11,18 +11,10 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// readText reads a text in pieces of the given size. A size of 0 means one piece.
-func readText(file, text string, size int) *Objects {
+func readText(file, text string) *Objects {
 	o := &Objects{}
 	s := o.Stream(file)
-	for rest := []byte(text); len(rest) > 0; {
-		n := len(rest)
-		if size > 0 {
-			n = min(n, size)
-		}
-		_, _ = s.Write(rest[:n])
-		rest = rest[n:]
-	}
+	_, _ = s.Write([]byte(text))
 	_ = s.Close()
 	return o
 }
@@ -56,104 +48,38 @@ const (
 	podP = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "n", "name": "p", "uid": "u-p"}, "status": {"phase": "Running"}}`
 )
 
-// TestForms reads the same objects in each form of input, in pieces of several sizes.
+// TestForms: objects of lists, watches and events. Package manifest tests the forms of an input.
 func TestForms(t *testing.T) {
-	yaml := func(name string) string {
-		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  namespace: \"n\"\n  name: " + name + "\n  uid: u-" + name + "\nspec: {}\n"
-	}
-	item := func(name string) string {
-		return "- " + strings.ReplaceAll(strings.TrimSpace(yaml(name)), "\n", "\n  ") + "\n"
-	}
 	tests := []struct{ name, file, text, want string }{
 		{"a List", "f.json", "{\"apiVersion\": \"v1\",\n\"items\": [\n" + jobA + ",\n" + jobB + "],\n\"kind\": \"List\"}", "job n/a line 3\njob n/b line 4"},
-		{"a JobList whose kind comes last", "f", `{"apiVersion": "batch/v1", "items": [{"metadata": {"name": "a", "uid": "1", "ownerReferences": [{"kind": "CronJob"}]}, "spec": {}}], "kind": "JobList"}`, "job a line 1"},
-		{"a PodList whose kind comes first", "f", `{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a", "uid": "1"}}]}`, "pod a Pending line 1"},
-		{"single objects in a row", "f", jobA + "\n" + jobB, "job n/a line 1\njob n/b line 2"},
-		{"an array", "f.json", "[" + jobA + ",\n" + jobB + "]", "job n/a line 1\njob n/b line 2"},
-		{"an empty List", "f", `{"apiVersion": "v1", "items": [], "kind": "List"}`, ""},
-		{"a text with brackets and quotes", "f", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "}]\"\\", "annotations": {"items": "[{"}}}`, "pod a Pending line 1"},
 		{"a watch", "f", jobA + "\n" + strings.Replace(jobA, `"spec"`, `"status": {"active": 1}, "spec"`, 1), "job n/a line 2"},
 		{"watch events", "f", `{"type": "ADDED", "object": ` + jobA + `}` + "\n" + `{"type": "ADDED", "object": ` + jobB + `}{"type": "DELETED", "object": ` + jobA + `}{"type": "BOOKMARK", "object": {}}`, "job n/b line 2"},
 		{"a pod that goes", "f", `{"type": "ADDED", "object": ` + jobA + `}{"type": "ADDED", "object": ` + podP + `}{"type": "DELETED", "object": ` + podP + `}`, "job n/a line 1"},
-		{"YAML documents", "f.yaml", "# c\n---\n" + yaml("a") + "---\n" + yaml("b") + "...\n", "job n/a line 2\njob n/b line 10"},
-		{"a YAML List", "f.yaml", "apiVersion: v1\nitems:\n" + item("a") + "\n# c\n" + item("b") + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", "job n/a line 3\njob n/b line 12"},
-		{"a YAML List with indented items", "f.yaml", "kind: List\napiVersion: v1\nitems:\n  " + strings.ReplaceAll(strings.TrimSpace(item("a")), "\n", "\n  ") + "\n", "job n/a line 4"},
-		{"a YAML JobList", "f.yaml", "kind: JobList\napiVersion: batch/v1\nitems:\n- metadata: {name: a, uid: x}\n  spec: {}\n", "job a line 4"},
 		{"a YAML JobList whose kind comes last", "f.yaml", "apiVersion: batch/v1\nitems:\n- metadata: {name: a, uid: x}\n  spec: {}\nkind: JobList\n", "job a line 3"},
-		{"a flow mapping", "f.yaml", "{apiVersion: batch/v1, kind: Job, metadata: {name: a, uid: 'x'}, spec: {}}", "job a line 1"},
-		{"a flow List", "f.yaml", "{apiVersion: v1, kind: List, items: [" + jobA + "]}", "job n/a line 1"},
-		{"JSON in a YAML file", "f.yaml", jobA, "job n/a line 1"},
 		{"other kinds", "f", `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}`, ""},
 		{"a newer version comes first", "f", strings.Replace(jobA, `"uid"`, `"resourceVersion": "9", "uid"`, 1) + "\n" + strings.Replace(jobA, `"uid"`, `"resourceVersion": "8", "deletionTimestamp": "2026-01-01T00:00:00Z", "uid"`, 1), "job n/a line 1"},
 	}
 	for _, test := range tests {
-		for _, size := range []int{0, 1, 7} {
-			if got := summary(readText(test.file, test.text, size)); got != test.want {
-				t.Errorf("%s, pieces of %d: got\n%s\nwant\n%s", test.name, size, got, test.want)
-			}
+		if got := summary(readText(test.file, test.text)); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
 }
 
 // TestBadInput: problems have a file and a line, and the rest of the input is read.
 func TestBadInput(t *testing.T) {
-	var bomb strings.Builder
-	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
-	for i := 1; i < 12; i++ {
-		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i, i,
-			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
-	}
 	tests := []struct{ name, file, text, want string }{
-		{"empty", "f.json", " \n", "! f.json: is empty"},
-		{"truncated in an item", "f.json", "{\"items\": [\n" + jobA + ",\n" + podP[:60], "job n/a line 2\n! f.json:3: the input ends inside item 2 of the list, which begins at line 3"},
-		{"truncated in a text", "f.json", "{\"kind\": \"Jo", "! f.json:1: the input ends inside a string inside the object that begins at line 1"},
-		{"truncated after an item", "f.json", "{\"items\": [" + jobA + ",\n", "job n/a line 1\n! f.json:2: the input ends after item 1 of the list, which is not closed"},
-		{"an item that is not JSON", "f.json", "{\"items\": [" + jobA + ",\n{\"kind\":\nnope},\n" + jobB + "], \"kind\": \"List\"}", "job n/a line 1\njob n/b line 4\n! f.json:3: invalid character 'o' in literal null (expecting 'u')"},
-		{"an item that is not an object", "f.json", "{\"items\": [" + jobA + ",\n7, " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found '7'; the rest is not read"},
-		{"an item that is a text", "f.json", "{\"items\": [" + jobA + ",\n\"b\", " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found a string; the rest is not read"},
-		{"brackets that do not match", "f.json", "{\"items\": [" + jobA + "\n}}", "job n/a line 1\n! f.json:2: expected \",\" or \"]\" in the list, found \"}\"; the rest is not read"},
 		{"a wrong type", "f.json", "{\"items\": [{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\"metadata\": {\"name\": \"x\"},\n\"spec\": {\"parallelism\": \"two\"}}, " + jobB + "]}", "job n/b line 3\n! f.json:3:25: spec.parallelism: is the string \"two\", expected a whole number"},
 		{"an old version", "f.yaml", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: c}\n", "! f.yaml:1: apiVersion: \"batch/v1beta1\" of CronJob c is not supported; expected \"batch/v1\", which has served CronJobs since Kubernetes 1.21"},
 		{"no kind", "f.yaml", "spec: {}\n", "! f.yaml:1: the object has no kind; expected a Job, CronJob, Pod, Event, Namespace, Node or a List of them, as kubectl get -o json or -o yaml prints them (kubectl describe does not)"},
 		{"no name", "f", `{"apiVersion": "v1", "kind": "Pod"}`, "! f:1: metadata.name: is required"},
-		{"items of another kind", "f", `{"apiVersion": "v1", "kind": "Pod", "items": [` + jobA + `]}`, "job n/a line 1\n! f:1: Pod has items: expected a List"},
 		{"one UID twice", "f.json", jobA + "\n" + strings.Replace(jobB, "u-b", "u-a", 1), "job n/a line 1\n! f.json:2: uid: \"u-a\" of Job n/b belongs to Job n/a at f.json:1 already; no two objects share a UID"},
-		{"a tab", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n\tname: a\n", "! f.yaml:4:1: indented with a tab; YAML requires spaces"},
-		{"a bad item between good ones", "f.yaml", "kind: List\nitems:\n- {kind: Job, apiVersion: batch/v1, metadata: {name: a, uid: a}}\n- kind: Job\n  metadata: {name: [}\n- {kind: Job, apiVersion: batch/v1, metadata: {name: b, uid: b}}\n",
-			"job a line 3\njob b line 6\n! f.yaml:4: did not find expected node content"},
 		{"a wrong type in YAML", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  parallelism: two\n", "! f.yaml:6:16: spec.parallelism: is the string \"two\", expected a whole number"},
-		{"a bomb", "f.yaml", bomb.String(), "! f.yaml:1: document contains excessive aliasing"},
-		{"no YAML object", "f.yaml", "just words\n", "! f.yaml:1: is not an object with apiVersion, kind and metadata"},
-		{"a HTML page", "f", "<html>", "! f:1: is not an object with apiVersion, kind and metadata"},
 	}
 	for _, test := range tests {
-		for _, size := range []int{0, 1} {
-			if got := summary(readText(test.file, test.text, size)); got != test.want {
-				t.Errorf("%s, pieces of %d: got\n%s\nwant\n%s", test.name, size, got, test.want)
-			}
+		if got := summary(readText(test.file, test.text)); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
-	}
-}
-
-// TestDeepNesting: any number of open brackets is an error and not a crash.
-func TestDeepNesting(t *testing.T) {
-	for _, text := range []string{
-		`{"kind": "Pod", "x": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
-		`{"items": [{"a": ` + strings.Repeat(`{"a":`, 100_000),
-		"a: " + strings.Repeat("[", 100_000),
-	} {
-		if o := readText("f", text, 0); o.ProblemCount() == 0 {
-			t.Error("no problem")
-		}
-	}
-}
-
-// TestLongObjects: an object that is too long is left out, and the next one is read.
-func TestLongObjects(t *testing.T) {
-	long := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + strings.Repeat("x", 16<<20) + `"}}`
-	got := summary(readText("f.json", `{"items": [`+long+",\n"+jobB+"]}", 0))
-	if want := "job n/b line 2\n! f.json:1: an object of more than 16 MB is left out"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -192,7 +118,7 @@ func TestPods(t *testing.T) {
 	o := readText("f.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", "finalizers": ["a/b"]}, "spec": {"nodeName": "n1"},
 		"status": {"phase": "Pending", "reason": "Evicted", "startTime": "2026-01-01T00:00:00Z",
 		"conditions": [{"type": "PodScheduled", "status": "False", "message": "no node"}],
-		"containerStatuses": [{"name": "c", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "m"}}, "lastState": {"terminated": {"exitCode": 3}}}]}}`, 0)
+		"containerStatuses": [{"name": "c", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "m"}}, "lastState": {"terminated": {"exitCode": 3}}}]}}`)
 	p := o.Pods[0]
 	if p.Node != "n1" || p.Reason != "Evicted" || p.Condition("PodScheduled").Message != "no node" ||
 		p.StartTime.IsZero() || len(p.Finalizers) != 1 {
@@ -214,7 +140,7 @@ func TestLatest(t *testing.T) {
 	const at = `"creationTimestamp": "2026-01-01T09:00:00Z"`
 	for metadata, want := range map[string]string{at: "09:00:00", at + `, "deletionTimestamp": "2026-01-01T10:00:30Z", "deletionGracePeriodSeconds": 30`: "10:00:00"} {
 		o := readText("f.json",
-			`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", `+metadata+`}}`, 0)
+			`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", `+metadata+`}}`)
 		if got := o.Latest.Format("15:04:05"); got != want {
 			t.Errorf("%s: %s, want %s", metadata, got, want)
 		}
@@ -228,7 +154,7 @@ func TestWorkload(t *testing.T) {
 		`{"type": "Admitted", "status": "True", "message": "m"}`:                                                 {Name: "w", Admitted: true},
 		`{"type": "Admitted", "status": "False"}, {"type": "Evicted", "status": "True", "message": "preempted"}`: {Name: "w", Why: "preempted"},
 	} {
-		o := readText("f.json", `{"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w", "uid": "1", "ownerReferences": [{"kind": "Job", "uid": "u", "controller": true}]}, "status": {"conditions": [`+conditions+`]}}`, 0)
+		o := readText("f.json", `{"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w", "uid": "1", "ownerReferences": [{"kind": "Job", "uid": "u", "controller": true}]}, "status": {"conditions": [`+conditions+`]}}`)
 		if got := o.Workloads["u"]; got != want {
 			t.Errorf("%s: %+v", conditions, got)
 		}
@@ -242,7 +168,7 @@ func FuzzStream(f *testing.F) {
 		f.Add([]byte(s), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		whole := readText("f", string(data), 0)
+		whole := readText("f", string(data))
 		pieces := &Objects{}
 		s := pieces.Stream("f")
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -265,6 +191,6 @@ func BenchmarkJSON(b *testing.B) {
 	one := []byte(`{"items": [` + pod.String() + `]}`)
 	b.SetBytes(int64(len(one)))
 	for b.Loop() {
-		readText("f.json", string(one), 0)
+		readText("f.json", string(one))
 	}
 }
