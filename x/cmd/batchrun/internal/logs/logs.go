@@ -204,8 +204,8 @@ func tail(folder pod.Folder, container, name string, n int) (int64, error) {
 		}
 
 		from := len(part)
-		if last && part[from-1] == '\n' {
-			from-- // the line end belongs to the last line
+		if last {
+			from-- // the last line also has its line end
 		}
 
 		for from = bytes.LastIndexByte(part[:from], '\n'); from >= 0; from = bytes.LastIndexByte(part[:from], '\n') {

@@ -63,9 +63,9 @@ func TestRead(t *testing.T) {
 	write(t, folder, "a.stdout", "one\ntw")
 	write(t, folder, "b.stderr", "\nx\n")
 	want(t, read(t, all, false), "p/a stdout one", "p/b stderr ", "p/b stderr x")
-	write(t, folder, "a.stdout", "o\nlast")
+	write(t, folder, "a.stdout", "o\nl")
 	want(t, read(t, all, false), "p/a stdout two")
-	want(t, read(t, all, true), "p/a stdout last")
+	want(t, read(t, all, true), "p/a stdout l")
 	want(t, read(t, all, true))
 	want(t, read(t, b, true), "p/b stderr ", "p/b stderr x")
 	if none, err := Open(folder, p, Select{Container: "c"}); err != nil || !none.Empty() {
@@ -113,6 +113,8 @@ func TestOpen_Fails(t *testing.T) {
 	r, err := Open(folder, p, Select{Tail: 1, Since: time.Now()})
 	must.OK(t, err)
 	want(t, read(t, r, true))
+	write(t, folder, "a.stdout", "one\n")
+	want(t, read(t, r, true), "p stdout one")
 
 	broken := &store.Pod{Name: "p", Spec: []byte("{")}
 	if r, err := Open(folder, broken, Select{}); err == nil {
@@ -196,6 +198,7 @@ func TestTail_Bounds(t *testing.T) {
 		{"", 1, 0},
 		{"\n", 1, 0},
 		{"\nx\n", 1, 1},
+		{"\nx", 1, 1},
 		{"\nx\n", 2, 0},
 		{"1\n2\n" + long, 1, 4},
 		{"1\n2\n" + long, 2, 2},

@@ -1,11 +1,14 @@
 package manifest
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
@@ -90,12 +93,23 @@ func TestJobOfCronJob(t *testing.T) {
 		t.Errorf("the job is not a manifest: %v", err)
 	}
 
+	controller := true
+	owner := metav1.OwnerReference{
+		APIVersion: "batch/v1", Kind: "CronJob", Name: "x", UID: "uid-1",
+		Controller: &controller, BlockOwnerDeletion: &controller,
+	}
+	if got := j.Object.OwnerReferences; !reflect.DeepEqual(got, []metav1.OwnerReference{owner}) {
+		t.Errorf("owners %+v", got)
+	}
+
 	bare, err := c.Job(&cronjob.Creation{Name: "x-1"}, "uid-1")
 	if err != nil || strings.Contains(string(bare), `"labels":{}`) || strings.Contains(string(bare), `"labels":null`) {
 		t.Errorf("%s, %v", bare, err)
 	}
-	if _, err := LoadCronJob([]byte(`{"metadata": {"name": 5}}`)); err == nil {
-		t.Error("an object that batch/v1 cannot hold is loaded")
+	for _, raw := range []string{`{"metadata": {"name": 5}}`, `{"spec": {"startingDeadlineSeconds": 2.5}}`} {
+		if c, err := LoadCronJob([]byte(raw)); err == nil {
+			t.Errorf("%s: %+v", raw, c)
+		}
 	}
 }
 

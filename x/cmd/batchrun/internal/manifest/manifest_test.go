@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
 // good is a valid manifest. Each bad manifest differs from it in one place.
@@ -107,6 +110,10 @@ func TestReadBad(t *testing.T) {
 		{"a policy of a container", "env:", "restartPolicy: Always\n        env:", `containers[0].restartPolicy: "Always": not supported by this runner: only init`},
 		{"a policy of an init container", "      containers:", "      initContainers: [{name: i, image: i, command: [i], restartPolicy: Never}]\n      containers:", `initContainers[0].restartPolicy: "Never": not supported by this runner`},
 		{"no name of a variable", "name: A,", `name: "A=B",`, `env[0].name: "A=B": is not the name of a variable`},
+		{"an empty name of a variable", "name: A,", `name: "",`, `f.yaml:19:12: spec.template.spec.containers[0].env[0].name: "": is not the name of a variable`},
+		{"an empty command", "[echo]", `[""]`, `f.yaml:15:19: spec.template.spec.containers[0].command[0]: "": is not a program`},
+		{"mounts that spread", "mountPath: /data", "mountPath: /data, mountPropagation: Bidirectional", `mountPropagation: "Bidirectional": cannot be honoured`},
+		{"another group of the process", "env:", "securityContext: {runAsGroup: 4711}\n        env:", "containers[0].securityContext.runAsGroup: 4711: not supported"},
 		{"a read-only relative mount", "/data", "data, readOnly: true", `volumeMounts[0].readOnly: true: not supported for the relative path "data"`},
 		{"privileged and not", "env:", "securityContext: {allowPrivilegeEscalation: false, privileged: true}\n        env:", "allowPrivilegeEscalation: false: contradicts privileged: true"},
 	} {
@@ -288,6 +295,7 @@ func TestExpand(t *testing.T) {
 		"cost: 5$":     "cost: 5$",
 		"$(A)$":        "1$",
 		"$((A)) $$$$x": "$((A)) $$x",
+		"$A)":          "$A)",
 	} {
 		if have := expand(in, vars); have != want {
 			t.Errorf("expand(%q): want %q, have %q", in, want, have)
@@ -343,6 +351,86 @@ func TestPod(t *testing.T) {
 	if template := j.Object.Spec.Template; !maps.Equal(template.Labels, map[string]string{"team": "a"}) ||
 		!maps.Equal(template.Annotations, map[string]string{"note": "b"}) {
 		t.Errorf("a pod was written into the template: %v, %v", template.Labels, template.Annotations)
+	}
+}
+
+// TestPod_Whole: each field of a pod comes from the template, the plan, the store or the settings.
+func TestPod_Whole(t *testing.T) {
+	for _, name := range inherited {
+		t.Setenv(name, "")
+		must.OK(t, os.Unsetenv(name))
+	}
+
+	text := strings.Replace(good, "      restartPolicy: Never\n", `      restartPolicy: OnFailure
+      terminationGracePeriodSeconds: 5
+      hostname: h
+      initContainers:
+      - {name: init, command: [i], volumeMounts: [{name: v, mountPath: /i}]}
+      - name: sidecar
+        command: [s]
+        restartPolicy: Always
+        workingDir: w$(OWN)
+        env:
+        - {name: OWN, valueFrom: {fieldRef: {fieldPath: "metadata.labels['job-name']"}}}
+        - {name: ADDED, valueFrom: {fieldRef: {fieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"}}}
+        - {name: TEAM, valueFrom: {fieldRef: {fieldPath: "metadata.labels['team']"}}}
+        - {name: NOTE, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['note']"}}}
+        volumeMounts: [{name: v, mountPath: /s, subPath: sub, readOnly: true, mountPropagation: None}]
+`, 1)
+	text = strings.Replace(text, "  template:\n", "  template:\n    metadata: {labels: {team: a}, annotations: {note: b}}\n", 1)
+	all, err := Read("f.yaml", strings.NewReader(text))
+	must.OK(t, err)
+	j := all.Jobs[0]
+
+	settings := Settings{RestartDelay: 1, RestartDelayMax: 2, Isolation: "i", MaxLog: 3}
+	got := j.Pod(&job.Creation{Index: job.IndexAt(4)}, "juid", "x-4-abcde", "puid", settings)
+	want := pod.Spec{
+		UID: "puid", Name: "x-4-abcde", Namespace: "default", Job: "x", RestartPolicy: job.RestartOnFailure,
+		GracePeriod: 5 * time.Second, RestartDelay: 1, RestartDelayMax: 2, Isolation: "i", MaxLog: 3,
+		Containers: []pod.ContainerSpec{
+			{
+				Name: "init", Kind: jobpod.Init, Argv: []string{"i"}, Env: []string{"HOSTNAME=h", "JOB_COMPLETION_INDEX=4"},
+				Mounts: []pod.Mount{{Volume: "v", Path: "/i"}},
+			},
+			{
+				Name: "sidecar", Kind: jobpod.RestartableInit, Argv: []string{"s"}, Dir: "wx",
+				Env:    []string{"HOSTNAME=h", "OWN=x", "ADDED=4", "TEAM=a", "NOTE=b", "JOB_COMPLETION_INDEX=4"},
+				Mounts: []pod.Mount{{Volume: "v", SubPath: "sub", Path: "/s", ReadOnly: true}},
+			},
+			{
+				Name: "main", Kind: jobpod.App, Argv: []string{"echo"}, Env: []string{"HOSTNAME=h", "A=b", "JOB_COMPLETION_INDEX=4"},
+				Mounts: []pod.Mount{{Volume: "v", Path: "/data"}},
+			},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+
+	var fields []string
+	for _, m := range j.AbsoluteMounts() {
+		fields = append(fields, strings.TrimPrefix(m.Field, "spec.template.spec.")+" "+m.Path)
+	}
+	if want := []string{
+		"initContainers[0].volumeMounts[0].mountPath /i", "initContainers[1].volumeMounts[0].mountPath /s",
+		"containers[0].volumeMounts[0].mountPath /data",
+	}; !slices.Equal(fields, want) {
+		t.Errorf("mounts %q", fields)
+	}
+
+	// Without a host name, a pod has its own name.
+	j.Object.Spec.Template.Spec.Hostname = ""
+	if c := j.Pod(&job.Creation{}, "juid", "x-abcde", "puid", settings).Containers[0]; !slices.Equal(c.Env, []string{"HOSTNAME=x-abcde"}) {
+		t.Errorf("%q", c.Env)
+	}
+}
+
+// TestLoad_Bad: an object that batch/v1 or the library cannot hold is not loaded.
+func TestLoad_Bad(t *testing.T) {
+	for _, raw := range []string{`{"metadata": {"name": 5}}`, `{"spec": {"parallelism": 2.5}}`, `{"spec": {"podFailurePolicy": 1}}`} {
+		if j, err := Load([]byte(raw)); err == nil {
+			t.Errorf("%s: %+v", raw, j)
+		}
 	}
 }
 

@@ -104,6 +104,31 @@ func TestFrame_ManyJobs(t *testing.T) {
 	}
 }
 
+// TestRowsOf: a line that fills its row takes one, a longer one takes two, and an empty one also takes one.
+func TestRowsOf(t *testing.T) {
+	for w, want := range map[int]int{0: 1, 1: 1, 10: 1, 11: 2, 20: 2, 21: 3} {
+		if got := rowsOf([]int{w}, 10); got != want {
+			t.Errorf("a line of %d columns takes %d rows of 10, want %d", w, got, want)
+		}
+	}
+	if got := rowsOf([]int{3, 0}, 0); got != 3 {
+		t.Errorf("%d rows without a width", got)
+	}
+}
+
+// TestPrefixes: all lines of logs begin in the column of the longest name so far. Up to 40 columns are
+// reserved, and longer names can be shortened.
+func TestPrefixes(t *testing.T) {
+	name := func(n int) *logs.Line { return &logs.Line{Pod: strings.Repeat("x", n)} }
+	for _, test := range []struct{ most, longest, width int }{{0, 5, 5}, {0, 40, 40}, {0, 41, 40}, {30, 41, 30}} {
+		p := prefixes{most: test.most}
+		_ = p.of(name(test.longest))
+		if got, want := p.of(name(1)), "x"+strings.Repeat(" ", test.width-1)+" | "; got != want {
+			t.Errorf("after %d columns of at most %d: %q, want %q", test.longest, test.most, got, want)
+		}
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {
 		name  string
