@@ -32,8 +32,8 @@ func (c *census) ownRuns() (runs []time.Time) {
 	return c.names.sorted(runs)
 }
 
-// maxExcept limits the settled runs that a backfill holds in Except. The history limits keep the
-// jobs of later runs until After is closer to them.
+// maxExcept limits the settled runs that a backfill holds in Except. If there are more, the history
+// limits do not delete the jobs of the later ones until After comes closer to these runs.
 const maxExcept = 100
 
 // settledAhead returns the settled runs after b.After: first the runs in b.Except, then the next

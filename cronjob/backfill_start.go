@@ -111,8 +111,8 @@ type backfillTurn struct {
 	hasJob  func(name string) bool
 }
 
-// hold returns the moves of a run that must wait. It returns false if the run can start although
-// the jobs in created start as well.
+// hold returns the moves of a run that must wait. It returns false if the run can start in addition
+// to the jobs in created.
 func (t *backfillTurn) hold(id string, run time.Time, name string, created []Creation) (held moves, ok bool) {
 	wait := Wait{Reason: cronjobreason.WaitBackfill, Name: id, Run: run}
 	hasName := func(c Creation) bool { return c.Name == name }

@@ -40,7 +40,8 @@ type census struct {
 	family
 	recalled
 
-	// marks hold facts about each child from the status and the memory, and verdicts the judgement.
+	// marks hold facts about each child from the status and the memory. verdicts hold the judgement
+	// of each child.
 	marks    []mark
 	verdicts []verdict
 
@@ -50,7 +51,7 @@ type census struct {
 	kept   int
 	found  []Reference
 
-	// verify holds the listed jobs to look up, and events the reports about other listed jobs.
+	// verify holds the listed jobs to look up. events holds the reports about other listed jobs.
 	verify []Reference
 	events []job.Event
 	// lastRun is the latest run known to have started, and lastSuccess the latest completion time.

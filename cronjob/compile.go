@@ -98,10 +98,10 @@ func (c *Compiled) UnmarshalJSON(data []byte) error {
 // Compile compiles schedule and timeZone of a CronJob. Call it outside the rounds: only Compile and
 // [Validate] look up zones in the machine's database. "@every d" counts from the CronJob's
 // creation, as it does in Kubernetes when no run is missed. The options give daylight saving
-// policies, the preset of the reference, another zone for specs without one, or more schedules
-// beside the spec's ([schedule.Also], [schedule.Except]); a time that several of them share is one
-// run. If one of these does not parse, the problem is UnparseableSchedule. Compile again after a
-// change of schedule, timeZone or the options (C17).
+// policies, the preset [schedule.Kubernetes], another zone for specs without one, or more schedules
+// beside the spec's ([schedule.Also], [schedule.Except]). A time that several schedules share is
+// one run. If one of the schedules does not parse, the problem is UnparseableSchedule. Compile
+// again after a change of schedule, timeZone or the options (C17).
 //
 // For many CronJobs in one zone, parse the schedules with [schedule.WithLocation], which shares the
 // compiled zone, and fill in Compiled by hand.

@@ -29,8 +29,9 @@ type Conclusion struct {
 	Metrics Metrics `json:"metrics"`
 	// Triggered lists the IDs of completed triggers: remove them from the next snapshot.
 	Triggered []string `json:"triggered,omitempty"`
-	// Backfills are those that made progress in this round. Before the next round, replace the
-	// stored backfill of the same ID with each, or remove it if it is complete.
+	// Backfills are the backfills that made progress in this round. Before the next round, store
+	// each of them in place of the backfill with its ID. If it is complete, remove that backfill
+	// instead.
 	Backfills []Backfill `json:"backfills,omitempty"`
 	// Requeue is the time of the next round: the plan's Requeue, now if more can be done
 	// immediately, or soon if something waits for a snapshot with the controller's own writes

@@ -80,8 +80,8 @@ func (c *census) jobNamed(times int) func(name string) bool {
 	return func(name string) bool { return place(name) >= 0 }
 }
 
-// indexChildren returns a map of the owned children's indexes by UID, for placeOf. It returns nil
-// if linear searches are cheaper.
+// indexChildren returns a map from the UID of each owned child to its index in the snapshot, for
+// placeOf. It returns nil if linear searches are cheaper.
 func indexChildren(s *Snapshot, m *memory, byUID map[job.UID]int32) map[job.UID]int32 {
 	asked := len(s.CronJob.Status.Active) + len(m.Started) + len(m.Replaced) + len(m.Deleted)
 	if len(s.Children)*asked <= few {

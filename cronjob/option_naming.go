@@ -114,8 +114,8 @@ func (n *Naming) checkNamer(cronJob string, now time.Time) error {
 	return nil
 }
 
-// checkMinutes returns an error if names are in minutes while the schedule can have several runs in
-// a minute, which would count as one run. It accepts "@every 30s", as Kubernetes does.
+// checkMinutes returns an error if names are in minutes, and the schedule can have several runs in
+// a minute. These would count as one run. It accepts "@every 30s", as Kubernetes does.
 func (n *Naming) checkMinutes(c *Compiled) error {
 	switch {
 	case n.Form != NameMinutes, c.Schedule.DistinctMinutes(), strings.HasPrefix(c.Schedule.String(), "@"):

@@ -373,8 +373,8 @@ func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census)
 	return dependsOnActive(s)
 }
 
-// waitForSnapshot returns a wait until snapshots show the controller's own writes (CI15), which
-// they have lacked since the time behind.
+// waitForSnapshot returns a wait until snapshots show the controller's own writes (CI15). Argument
+// behind is the time since which they have lacked these writes.
 func waitForSnapshot(now, behind, run time.Time, name string) moves {
 	held := waitsFor(Wait{Reason: cronjobreason.WaitStale, Run: run, Name: name, Until: behind.Add(patience)})
 	held.look = lookAgain(now, behind)

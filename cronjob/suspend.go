@@ -23,7 +23,8 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 	case compiled.Problem != 0:
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
-		// With the quirk, estimateDue decides, because the reference may find a run nevertheless.
+		// With quirk Estimate, estimateDue decides: the reference may find a run of such a
+		// schedule.
 		return cronjobreason.WaitNever
 	}
 	return 0

@@ -140,7 +140,7 @@ func (l ledger) due(r *runs, t *timing) ledger {
 	return l.upTo(r, t.due.Add(-1), cronjobreason.UnstartedForLater)
 }
 
-// givenUp accounts for the due run if the round gives it up because of its obstacle.
+// givenUp adds the due run to the ledger if the round gives it up because of its obstacle.
 func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger {
 	switch {
 	case o.standing == isSkipped:

@@ -25,9 +25,9 @@ type carried struct {
 }
 
 // recall fills memory, which is empty, from the snapshot's memory. The memory of an earlier job of
-// this name counts as empty (B5, JI22). If a memory has no UID of a job, it was lost, but a tracker
-// may have put writes in flight into it, and these are kept. A consistent snapshot contains all own
-// writes, so none is in flight.
+// this name counts as empty (B5, JI22). A memory without a JobUID was lost. But a tracker may have
+// put writes in flight into it, and recall keeps these writes. A consistent snapshot contains all
+// own writes, so none is in flight.
 func recall(memory *Memory, s *Snapshot) {
 	memory.JobUID = s.Job.UID
 

@@ -71,8 +71,7 @@ func (c *census) reset() {
 type shortcuts struct {
 	// active is true if active pods need only be counted.
 	active bool
-	// accounted is true if the same holds for ended pods that were accounted for in an earlier
-	// round.
+	// accounted is true if ended pods that an earlier round has accounted for need only be counted.
 	accounted bool
 }
 

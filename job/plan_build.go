@@ -19,7 +19,7 @@ func (p *Plan) stop(w Wait) *Plan {
 	return p
 }
 
-// isStoppedFor reports whether the round has planned nothing for the given reason.
+// isStoppedFor reports whether the given reason is why the round has planned nothing.
 func (p *Plan) isStoppedFor(reason jobreason.Wait) bool {
 	return len(p.Waits) > 0 && p.Waits[0].Reason == reason
 }

@@ -60,8 +60,8 @@ type PodDetail struct {
 	ReadyTransition time.Time          `json:"readyTransition,omitzero"`
 	Containers      []jobpod.Container `json:"containers,omitempty"`
 	Conditions      []PodCondition     `json:"conditions,omitempty"`
-	// FailureCount and IgnoredFailureCount are the numbers of failures of the index before this
-	// pod, with backoffLimitPerIndex: those that count, and those that the podFailurePolicy ignored
+	// With backoffLimitPerIndex, FailureCount is the number of failures of the index before this
+	// pod that count. IgnoredFailureCount is the number of those that the podFailurePolicy ignored
 	// (J18).
 	FailureCount        int32 `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32 `json:"ignoredFailureCount,omitempty"`

@@ -177,9 +177,9 @@ func (p *Plan) Expected(created []Effect) int {
 	return n
 }
 
-// withFigures returns the status with the figures of the round. pods are the numbers of pods after
-// its writes. The counters include the UIDs that have left the uncounted lists. The number of
-// successes of an Indexed job follows from its index lists.
+// withFigures returns the status with the figures of the round. Argument pods has the numbers of
+// pods after the round's writes. The counters include the UIDs that have left the uncounted lists.
+// The number of successes of an Indexed job follows from its index lists.
 func withFigures(status Status, b *basis, pods *counts) Status {
 	status.StartTime = b.Facts.StartTime
 

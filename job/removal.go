@@ -40,8 +40,8 @@ func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason jobreas
 	return deletions
 }
 
-// appendEnding adds the deletions of all active pods of a job that ends. They keep their
-// finalizer until they are accounted for (J27). They are not limited to 500.
+// appendEnding adds the deletions of all active pods of a job that ends. There can be more than 500
+// deletions. The pods keep their finalizer until they are accounted for (J27).
 func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 	buf.active = activePods(buf.active[:0], s)
 	return appendAll(deletions, s, buf.active, jobreason.DeleteEnding)

@@ -33,7 +33,7 @@ func (p *plan) bound(spec string, set *settings) error {
 // isBounded reports whether there are bounds within the supported years.
 func (p *plan) isBounded() bool { return p.after > firstUnix || p.until < lastUnix }
 
-// boundsAreEmpty reports whether the bounds leave no run.
+// boundsAreEmpty reports whether all runs of the schedule are outside the bounds.
 func (p *plan) boundsAreEmpty() bool {
 	if !p.isBounded() || p.every.seconds == 0 && p.table.never() {
 		return false

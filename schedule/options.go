@@ -121,15 +121,16 @@ func RunRepeatedLast() Option {
 	return func(s *settings) { s.repeated = repeatedLast }
 }
 
-// Also adds the times of other schedules. A time that several of them share is one run. They use
-// the same zone and the same policies.
+// Also adds the times of other schedules, which use the same zone and the same policies. A time
+// that several schedules share is one run.
 //
 // Also and Except combine wall-clock times, before the zone applies. They take five fields or a
-// descriptor. Parse returns an error for a zone of their own and for "@every", which is not on the
-// wall clock. Answers are exact and take two to four times as long as for a plain schedule, no
-// matter how many schedules there are and how long the span is. Parse takes about half a
-// millisecond for them, and the result takes about 35 kilobytes. If no time is left, the schedule
-// never runs (S3). The reference has no such schedules, so option Kubernetes has no effect on them.
+// descriptor. Parse returns an error if one of these schedules has a zone of its own, and for
+// "@every", which is not on the wall clock. Answers are exact and take two to four times as long as
+// for a plain schedule, no matter how many schedules there are and how long the span is. Parse
+// takes about half a millisecond for them, and the result takes about 35 kilobytes. If Except
+// leaves no time, the schedule never runs (S3). The reference has no such schedules, so option
+// Kubernetes has no effect on them.
 func Also(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.also = append(s.also, specs...) }

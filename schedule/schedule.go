@@ -21,8 +21,8 @@ type plan struct {
 	// single is a run in addition to the others, if hasSingle is true.
 	single    int64
 	hasSingle bool
-	// evenSince is the instant since which each minute of UTC has its runs at the same seconds;
-	// MaxInt64 if there is none.
+	// evenSince is the instant since which each minute of UTC has runs, at the same seconds in all
+	// of them; MaxInt64 if there is none.
 	evenSince int64
 	// also and except are the specs of combined schedules.
 	also, except []string

@@ -18,7 +18,7 @@ type zone struct {
 	// all supported times.
 	moves []move
 
-	// index makes finding a move faster: entry i is the index of the move that holds at the
+	// index makes finding a move faster: entry i is the index of the move that is in effect at the
 	// beginning of the i-th slot. The first slot begins just before the second move.
 	index   []uint32
 	indexed int64 // the beginning of the first slot
@@ -41,9 +41,9 @@ type move struct {
 	offset int64
 }
 
-// Before firstRuledYear, transitions are listed, which is faster. After it, zones of the database
-// have no single transitions in addition to a yearly rule: zic, which compiles the database, lists
-// transitions only up to 2037 if a rule follows.
+// Before firstRuledYear, transitions are listed, which is faster. From then on, zones of the
+// database that have a yearly rule have no other transitions: zic, which compiles the database,
+// lists transitions only up to 2037 if a rule follows.
 const (
 	firstRuledYear = 2100
 	ruleBegins     = 4102444800

@@ -8,8 +8,8 @@ import (
 // Compiling a zone uses only two pure methods of package time: they return the offset at an
 // instant, and how long it holds.
 
-// lostDay is the length in seconds from which a gap counts as skipping a date. The
-// real ones are 24 hours long.
+// lostDay is the length in seconds from which a gap counts as skipping a date. Real gaps that skip
+// a date are 24 hours long.
 const lostDay = 12 * 60 * 60
 
 func compileZone(loc *time.Location) *zone {

@@ -72,8 +72,8 @@ var ErrExists = errors.New("a job of that name exists")
 // retrying is useless. Package job/jobapply has the same error.
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
-// ErrAgain is the error of Apply if no call failed but a run was not started, because a job that
-// only a look-up has found may still be running (CI15).
+// ErrAgain is the error of Apply if no call failed, but a run was not started: a look-up has found
+// a job that the snapshot does not show, and that may still be running (CI15).
 var ErrAgain = errors.New("plan again soon: a run waits for a job that only a look-up has found")
 
 // Executor carries out plans. The zero value is ready to use, and safe for

@@ -23,7 +23,8 @@ const (
 	WaitNoSchedule
 	// WaitClock: the last run is in the future; nothing starts until that time has passed (CI14).
 	WaitClock
-	// WaitHistory: a finished job is kept until a time (KeepSuccessful, KeepFailed).
+	// WaitHistory: a finished job is kept for now, and may be deleted later (KeepSuccessful,
+	// KeepFailed).
 	WaitHistory
 	// WaitTrigger: a trigger waits for active jobs (Trigger.Overlap).
 	WaitTrigger
@@ -41,7 +42,7 @@ const (
 	WaitSuspended
 	// WaitDeleted: the CronJob is being deleted (C6).
 	WaitDeleted
-	// WaitTerminating: an active job is terminating, and counts until a time
+	// WaitTerminating: a terminating job counts as active for a limited time
 	// (Options.TerminatingTimeout, C21).
 	WaitTerminating
 )

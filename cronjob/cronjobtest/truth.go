@@ -84,7 +84,7 @@ func sameJob(a, b *cronjob.Child) bool {
 	return a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero()
 }
 
-// sameStatus compares statuses, times by the second.
+// sameStatus compares statuses, with times in whole seconds.
 func sameStatus(a, b *cronjob.Status) bool {
 	sameTime := func(a, b time.Time) bool { return a.Unix() == b.Unix() }
 	sameJob := func(a, b cronjob.Reference) bool { return a.UID == b.UID && a.Name == b.Name }

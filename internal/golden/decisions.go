@@ -21,10 +21,10 @@ const (
 )
 
 // Decisions plays 10,000 rounds of random lives, the same at each call, and compares them with a
-// file of hashes, which -update writes. Live plays one life: it calls round with each snapshot and
-// with the decision about it. The first snapshot is from before any round. The JSON of both must be
-// the same in each run. Rapid seeds a generator of its own with the number of the life, so the
-// draws are the same with another version of Go.
+// file of hashes, which -update writes. Function live plays one life: for each round it passes the
+// snapshot and the decision about it to function round. The first snapshot is from before any
+// round. The JSON of snapshots and decisions must be the same in each run. Rapid seeds a generator
+// of its own with the number of the life, so the draws are the same with another version of Go.
 func Decisions(t *testing.T, file string, live func(t *rapid.T, round func(snapshot, decided any))) {
 	t.Helper()
 

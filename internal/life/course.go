@@ -24,8 +24,8 @@ func (l *Life) Begins(kind string, spec any) {
 // meaning in a story.
 func (l *Life) Abandons() { l.course = course{} }
 
-// Does notes a step of a user or a kubelet: words are the words of a line. A life of several objects
-// has no course.
+// Does adds a step of a user or a kubelet to the course: a line that consists of the given words. A
+// life of several objects has no course.
 func (l *Life) Does(words ...string) {
 	if l.course.at.IsZero() {
 		return

@@ -138,7 +138,8 @@ func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	}
 }
 
-// IsNew checks that a new object has a new UID and none of these children, and that the store holds it as given.
+// IsNew checks a new object: its UID must be new, argument children must be empty, and the store
+// must hold the object as argument want.
 func (f *Family[O, C]) IsNew(uid job.UID, children []*C, want *O) {
 	f.life.IsNew("the "+f.traits.Object, uid)
 	says := "the " + f.traits.Object + " was created"

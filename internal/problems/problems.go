@@ -38,7 +38,7 @@ func (l *List) AddAt(list string, i int, of List) {
 	}
 }
 
-// like is an error with the fields of a problem.
+// like matches the error types with the fields of a Problem, so that a Problem can be converted.
 type like interface {
 	~struct {
 		Field, Value, Problem string
@@ -46,7 +46,7 @@ type like interface {
 	}
 }
 
-// inputError is a pointer to an error that a problem can become.
+// inputError matches the pointers to such a type that are errors.
 type inputError[E any] interface {
 	*E
 	error

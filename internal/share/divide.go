@@ -9,7 +9,7 @@ import (
 )
 
 // Divide runs this program again for each of n shares, all at the same time, and calls add with the
-// counts of each. It returns the name of the cases. Each process gets the arguments of this
+// counts of each. It returns the name of the set of cases. Each process gets the arguments of this
 // program, then args, then the arguments of its share, and writes to the output of this program.
 func Divide[T any](n int, args []string, add func(T)) (of string, err error) {
 	binary, err := os.Executable()

@@ -205,7 +205,8 @@ func several(count field, each []field) maker {
 	}
 }
 
-// in100 reports true for percent choices of a hundred, and false for the choice 0.
+// in100 is true in percent of a hundred cases. If the source chooses 0, it is false unless percent
+// is 100.
 func (d *draw) in100(percent int) bool {
 	return percent >= 100 || percent > 0 && d.IntN(100) >= 100-percent
 }

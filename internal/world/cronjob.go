@@ -210,7 +210,7 @@ func (w *CronJob) Conclude(end *cronjob.Conclusion) {
 }
 
 // Restart makes the controller forget everything and list the objects again (F1).
-// With old it keeps the older list (F2).
+// If old is true, the list shows only what the controller saw before (F2).
 func (w *CronJob) Restart(old bool) {
 	w.Memory = cronjob.Memory{}
 	switch {

@@ -111,8 +111,8 @@ type Expectations interface {
 	// it did not hold before.
 	ExpectUntracked(uids ...job.UID) (added []job.UID)
 	// LowerUntracked removes pods that this round has added and that have kept their finalizer. It
-	// is not called for pods that were gone already or that an earlier round has added: the cache
-	// may still show them, and they would be counted again.
+	// is not called for pods that were gone already, or that an earlier round has added. The cache
+	// may still show such pods, and without the record they would be counted again.
 	LowerUntracked(uids ...job.UID)
 }
 

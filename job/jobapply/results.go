@@ -48,7 +48,8 @@ func (s results) count(want jobreason.Result) (n int) {
 	return n
 }
 
-// all returns the result of the writes taken together.
+// all combines the results into one. It is the first failure, if any, or else not tried, gone or
+// done.
 func (s results) all() job.Reply {
 	for i := range s.Effects {
 		switch s.Effects[i].Result {

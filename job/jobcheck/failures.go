@@ -171,8 +171,8 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 	for i := range st.History.Pods {
 		l := &st.History.Pods[i]
 		isOther := l.UID != p.UID && (l.Index == at || l.Index < 0)
-		// A pod that is gone without an end had fewer failures, and a late snapshot may still show
-		// it.
+		// A pod that is gone and did not fail counts like one that runs: a late snapshot may still
+		// show it.
 		vanished := l.Index == at && l.Ended != job.PodFailed
 		mayHaveKnown := l.Removed || l.Ended == job.PodSucceeded || vanished
 		if isOther && mayHaveKnown {

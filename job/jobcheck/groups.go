@@ -71,7 +71,7 @@ func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 		asked = 0
 	}
 
-	// The size of an existing group follows the job, whatever its template has.
+	// An existing group gets the size that the job asks for, even if its template has another size.
 	for _, group := range s.Groups.PodGroups {
 		if group.Ref == g.Ref && !s.Groups.Controlled {
 			if group.MinCount == 0 {
@@ -130,8 +130,8 @@ func (st *State) Group(g *jobgroup.Write) []Violation {
 	return f
 }
 
-// member checks that the pod group of a new pod exists, and that each new pod of a job with one
-// group is in that group (JI28). A controller that sees its objects late may not see the group.
+// member checks the pod group of a new pod. The group must exist. If the job has exactly one group,
+// the pod must be in it (JI28). A controller that sees its objects late may not see the group.
 func (st *State) member(c *job.Creation) (f found) {
 	exists := false
 	for _, g := range st.Groups.PodGroups {

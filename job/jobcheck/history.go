@@ -26,8 +26,8 @@ type History struct {
 	// LostStatus is set when the reply to a status write was lost: a controller that sees
 	// the job late cannot know that it has ended.
 	LostStatus bool
-	// Restarted is set once the controller has lost its memory, and Traveled once it restarted with
-	// an older list than before. Fewer invariants are checked then.
+	// Restarted is set once the controller has lost its memory. Traveled is set once it has
+	// restarted with an older list than before. After either, fewer invariants are checked.
 	Restarted, Traveled bool
 	// Edited is set once the spec has changed. After that, succeeded of an Indexed job may fall.
 	Edited bool

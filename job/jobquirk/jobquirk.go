@@ -20,8 +20,8 @@ const (
 	DeleteCounts Quirk = 1 + iota
 	// UncheckedUntrack removes a finalizer before a deletion without checking that the pod is
 	// unchanged, and so loses successes (JI9). It also adopts pods without that check, and deletes
-	// pods in the round that adopts them. It counts a recorded pod before the finalizer is gone, if
-	// it has not seen the pod's adoption and cannot adopt it again (JI3).
+	// pods in the round that adopts them. A recorded pod whose adoption is unseen, and which cannot
+	// be adopted again, is counted before its finalizer is gone (JI3).
 	UncheckedUntrack
 	// CoarseRequeue waits at least one second before it plans again after a backoff. It does not
 	// plan again when the first of several waiting indexes is due while others are created, nor
@@ -51,8 +51,8 @@ const (
 	// refuses for a job that runs (J39).
 	SuspendedRewritten
 	// WaitingTakeRoom looks for indexes to create only among the 500 lowest pending indexes.
-	// Indexes that wait for their backoff take room from those that are due, and 500 of them hold
-	// back all others (J31, J33).
+	// Indexes that wait for their backoff take room from those that are due. If 500 indexes wait,
+	// no other index is created (J31, J33).
 	WaitingTakeRoom
 	// Miscount repeats the mistakes of the reference in the metrics. A failed creation also counts
 	// as a successful one. An ignored failure counts in each round that cannot remove the

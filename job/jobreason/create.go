@@ -13,7 +13,7 @@ const (
 	// CreateReplacement: a pod has failed or is terminating. As in the metric, this includes a
 	// terminating pod that is not replaced, because the job replaces only failed pods.
 	CreateReplacement
-	// CreateReplacementOfFailed: a failed pod is replaced, and terminating pods are not.
+	// CreateReplacementOfFailed: a pod has failed, and the job does not replace terminating pods.
 	CreateReplacementOfFailed
 )
 

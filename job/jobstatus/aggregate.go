@@ -258,7 +258,7 @@ func shifted(x job.Indexes, by int32) (out job.Indexes) {
 	return out
 }
 
-// suspendAs makes the condition Suspended follow the parts.
+// suspendAs sets the condition Suspended if all parts have it, and withdraws it otherwise.
 func suspendAs(s *job.Status, spec *job.Spec, parts []Part, now time.Time, r release.Release) {
 	all := len(parts) > 0
 	for i := range parts {

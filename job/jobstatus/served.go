@@ -120,7 +120,8 @@ func (u served) conditions() (found problems.List) {
 	return found
 }
 
-// finished checks that nothing is left at the end.
+// finished checks that a finished job has no active, terminating or uncounted pods, and has a
+// startTime unless it is exempt.
 func (u served) finished() (found problems.List) {
 	next := u.next
 	if next.Finished() == "" {

@@ -123,7 +123,7 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	return true
 }
 
-// does adds what has happened to a pod to the steps of the life.
+// The method does adds a step to the life: what has happened to a pod.
 func (e *Env) does(old, is *job.Pod) {
 	pod := fmt.Sprint("#", e.truth.Number(old)-e.before)
 	code := int32(0)
