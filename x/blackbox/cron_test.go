@@ -572,37 +572,17 @@ func TestFind_Planted(t *testing.T) {
 // livesUntil plays short lives with each fault, and then random ones, until a life breaks the
 // check. It returns how many lives that took, or 0 if none broke the check.
 func livesUntil[S Settings](t *testing.T, c profile[S], want Check, short, random int) (lives int) {
-	is := func(v Violation) bool { return v.Check == want }
-	attempts := 0
-	finds := func(l Life[S]) bool {
+	found := false
+	eachLife(c, Search{Seed: 1, Short: short, Lives: random}, func(_ int, l Life[S]) (Result, bool) {
 		lives++
 		result := c.Play(t, l)
-		attempts = result.attempts
-		return slices.ContainsFunc(result.Violations, is)
+		found = slices.ContainsFunc(result.Violations, func(v Violation) bool { return v.Check == want })
+		return result, !found
+	})
+	if !found {
+		return 0
 	}
-
-	for n := range short {
-		life := shortLife(c, 1, n)
-		if finds(life) {
-			return lives
-		}
-		for nth := range min(attempts, 16) {
-			for _, fault := range faults {
-				broken := life
-				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth + 1}}, life.Steps...)
-				if finds(broken) {
-					return lives
-				}
-			}
-		}
-	}
-
-	for n := range random {
-		if finds(randomLife(c, 1, n, 1+n%12)) {
-			return lives
-		}
-	}
-	return 0
+	return lives
 }
 
 // TestOff: a check that is off finds nothing.

@@ -55,6 +55,10 @@ type Step struct {
 	// an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
+	// Amid is a fault in whose midst a user acts, in the life of an Operator: Restart while the
+	// program is down, Overlap while two replicas run, or Hold while all watches show nothing new.
+	// For is its time.
+	Amid Action
 	// Of is the plural of the kind whose watches Hold pauses, such as "pods"; "" means all kinds.
 	Of string
 }
@@ -107,6 +111,9 @@ func (s Step) source() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{Do: blackbox.%s", s.Do)
 
+	if s.Amid != "" {
+		fmt.Fprintf(&b, ", Amid: blackbox.%s", s.Amid)
+	}
 	if s.For != 0 {
 		fmt.Fprintf(&b, ", For: %d", s.For)
 	}
@@ -142,5 +149,6 @@ type Result struct {
 	// Events are the events that the program has written.
 	Events []Event
 
-	attempts int // writes that the program has tried
+	// changing are the writes that changed something, by their number among those that were tried.
+	changing []int
 }

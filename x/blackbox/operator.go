@@ -141,7 +141,14 @@ func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, rema
 		played.player = p
 		return played
 	})
-	result.attempts -= played.startedAt
+	before := 0 // writes that were tried before the parent was created
+	for before < len(result.changing) && result.changing[before] <= played.startedAt {
+		before++
+	}
+	result.changing = result.changing[before:]
+	for i := range result.changing {
+		result.changing[i] -= played.startedAt
+	}
 	return result, played.remains
 }
 
@@ -177,10 +184,19 @@ func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 func withoutFaults(life OperatorLife) OperatorLife {
 	life = without(life, Break, Hold, Relist, Skew)
 	life.Lag = 0
-	for i, s := range life.Steps {
-		if s.Do == Restart || s.Do == Overlap {
-			life.Steps[i] = Step{Do: Wait, For: s.For}
+	steps := life.Steps
+	life.Steps = nil
+	for _, s := range steps {
+		wait := Step{Do: Wait, For: s.For}
+		switch {
+		case s.Do == Restart || s.Do == Overlap:
+			s = wait
+		case s.Amid != "":
+			s.Amid, s.For = "", 0
+			life.Steps = append(life.Steps, s)
+			s = wait
 		}
+		life.Steps = append(life.Steps, s)
 	}
 	return life
 }
@@ -211,7 +227,8 @@ func (o *Operator) parent(s OperatorSettings) (Object, error) {
 	return decodeObject(data)
 }
 
-// variations returns merge patches of an example, each for one field.
+// variations returns merge patches of an example, each for one field. Those that the schema refuses
+// come last.
 func (o *Operator) variations(example int) []string {
 	parent, err := o.parent(OperatorSettings{Example: example})
 	if err != nil {
@@ -220,7 +237,16 @@ func (o *Operator) variations(example int) []string {
 	for _, r := range o.Resources {
 		if r.GroupVersionKind == o.Parent && r.structure != nil {
 			spec := r.structure.schema.Properties["spec"]
-			return variations(&spec, parent["spec"])
+			var accepted, refused []string
+			for _, set := range variations(&spec, parent["spec"]) {
+				next, err := o.parent(OperatorSettings{Example: example, Set: set})
+				if err == nil && admit(&r, nil, next) == nil {
+					accepted = append(accepted, set)
+				} else {
+					refused = append(refused, set)
+				}
+			}
+			return append(accepted, refused...)
 		}
 	}
 	return nil
@@ -245,27 +271,46 @@ func (o *Operator) edit(r draw) Step {
 	return Step{Do: Edit, Set: set}
 }
 
-// plain returns a life of each example from its creation to its deletion, and a life with an edit for each field.
-func (o *Operator) plain() (lives []OperatorLife) {
+// plain returns lives of each example: until its Jobs and pods have succeeded, until its deletion,
+// with an edit for each field, with an edit in the midst of each fault, with all edits and the way
+// back, and with the deletion of each object.
+func (o *Operator) plain() (all []OperatorLife) {
 	wait := Step{Do: Wait, For: 2 * time.Minute}
 	for i := range o.Parents {
-		lives = append(lives, OperatorLife{
-			Settings: OperatorSettings{Example: i},
-			Steps:    []Step{wait, {Do: Succeed}, wait, {Do: Delete}, wait},
-		})
-	}
-	for i := range o.Parents {
-		for _, set := range o.variations(i) {
-			lives = append(lives, OperatorLife{
-				Settings: OperatorSettings{Example: i},
-				Steps:    []Step{wait, {Do: Edit, Set: set}, wait},
-			})
+		add := func(steps ...Step) {
+			isOut := func(s Step) bool { return !o.has(s.Do) || s.Amid != "" && !o.has(s.Amid) }
+			if !slices.ContainsFunc(steps, isOut) {
+				all = append(all, OperatorLife{Settings: OperatorSettings{Example: i}, Steps: steps})
+			}
+		}
+
+		add(wait, Step{Do: Succeed}, wait)
+		add(wait, Step{Do: Delete}, wait)
+		tour := []Step{wait}
+		for n, set := range o.variations(i) {
+			edit := Step{Do: Edit, Set: set}
+			add(wait, edit, wait)
+			if n < 40 {
+				tour = append(tour, edit)
+			}
+			for _, amid := range []Action{Restart, Overlap, Hold} {
+				if n < 3 {
+					add(wait, Step{Do: Edit, Set: set, Amid: amid, For: time.Minute}, wait)
+				}
+			}
+		}
+		if len(tour) > 1 {
+			add(append(tour, Step{Do: Edit}, wait)...)
+		}
+		for nth := range 6 {
+			add(wait, Step{Do: Remove, Nth: nth}, wait)
 		}
 	}
-	return lives
+	return all
 }
 
-// adapt limits the length of steps, since objects are only compared at the end of a life.
+// adapt limits the length of steps, since objects are only compared at the end of a life. Some of a
+// user's actions happen in the midst of a fault.
 func (o *Operator) adapt(r draw, s Step) (Step, bool) {
 	s.For = min(s.For, 6*time.Minute)
 	switch s.Do {
@@ -273,6 +318,10 @@ func (o *Operator) adapt(r draw, s Step) (Step, bool) {
 		s.Nth = r.IntN(6)
 	case Hold:
 		s.Of = pick(r, []string{s.Of, "pods", "jobs", "deployments", "services"})
+	}
+	isUser := s.Do == Edit || s.Do == Remove || s.Do == Delete
+	if amid := pick(r, []Action{"", "", Restart, Overlap, Hold}); isUser && o.has(amid) && amid != "" {
+		s.Amid, s.For = amid, pick(r, times[:3])
 	}
 	return s, s.Do != Suspend && s.Do != Resume && s.Do != Touch
 }

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 const webCRD = `
@@ -42,14 +44,15 @@ spec:
 
 const webs = "/apis/example.com/v1/namespaces/default/webs/subject"
 
-// keeper is an operator that looks every 25 seconds. A Web has a ConfigMap, a Deployment, a Job
-// that runs once and, if it has a port, a Service. Each field that is set is a mistake that it
-// makes.
+// keeper is an operator that looks every 29 seconds. A Web has a ClusterRole, a ConfigMap, a
+// Deployment, a Job for each image and, if it has a port, a Service. Each field that is set is a
+// mistake that it makes.
 type keeper struct {
 	naive // for its client
 
-	swallows, failsForGood, fatalExists, randomName, noOwner, keepsFinalizer,
-	healsNothing, onlyNext, counts, stuck, keepsService, editsNoImage bool
+	swallows, failsForGood, fatalExists, randomName, noOwner, keepsFinalizer, leavesRole,
+	healsNothing, keepsService, editsNoImage, onlyNext, stuck, countsStarts, oldGeneration,
+	overwrites, dropsConflicts, recreates, startsTwo, seesChangesOnly bool
 }
 
 func (k keeper) subject() *Operator {
@@ -66,10 +69,11 @@ func (k keeper) subject() *Operator {
 				c.client = &http.Client{Transport: config.Transport}
 				for ctx.Err() == nil {
 					_ = c.round(ctx) // the next round tries again
-					time.Sleep(25 * time.Second)
+					time.Sleep(29 * time.Second)
 				}
 				return nil
 			},
+			Replicas: true,
 		},
 		Parents: []any{"{apiVersion: example.com/v1, kind: Web, spec: {image: a, replicas: 2, port: 80, text: x}}"},
 	}
@@ -80,34 +84,27 @@ type keeping struct {
 	keeper
 	broken bool
 	rounds int
+	seen   Object // the Web in the last round
 }
 
-const finalizer = "example.com/keeper"
+const (
+	finalizer = "example.com/keeper"
+	roles     = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+	core      = "/api/v1/namespaces/default/"
+	apps      = "/apis/apps/v1/namespaces/default/"
+)
 
 func (k *keeping) round(ctx context.Context) error {
 	web, code, err := k.do(ctx, http.MethodGet, webs, nil)
 	if code == http.StatusNotFound {
-		k.broken = false
+		k.broken, k.seen = false, nil
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if web.isDeleted() {
-		// Objects without an owner are deleted first, then the finalizer is removed.
-		_, code, err := k.do(ctx, http.MethodDelete, "/api/v1/namespaces/default/secrets/subject", nil)
-		if err != nil && code != http.StatusNotFound {
-			if k.keepsFinalizer {
-				k.broken = true
-			}
-			return err
-		}
-		if k.broken && k.keepsFinalizer {
-			return nil
-		}
-		web.Unset("metadata", "finalizers")
-		_, _, err = k.do(ctx, http.MethodPut, webs, web)
-		return err
+		return k.cleanUp(ctx, web)
 	}
 	if len(finalizers(web)) == 0 {
 		web.Set([]any{finalizer}, "metadata", "finalizers")
@@ -115,11 +112,20 @@ func (k *keeping) round(ctx context.Context) error {
 			return err
 		}
 	}
+	if k.overwrites && k.seen != nil && !isSame(k.seen, web) {
+		stale := k.seen.clone()
+		stale.Unset("metadata", "resourceVersion")
+		stale.Set("true", "metadata", "annotations", "changed")
+		if web, _, err = k.do(ctx, http.MethodPut, webs, stale); err != nil {
+			return err
+		}
+	}
 
+	port, _ := web.Get("spec", "port").(float64)
 	switch {
 	case k.failsForGood && web.Text("status", "phase") == "Failed":
 		return nil
-	case k.stuck && (k.broken || web.Get("spec", "port") != nil && web.Get("spec", "port").(float64) < 0):
+	case k.stuck && (k.broken || port < 0):
 		k.broken = true
 		return nil
 	}
@@ -130,18 +136,39 @@ func (k *keeping) round(ctx context.Context) error {
 		}
 		return err
 	}
+	k.seen = web
 
-	if k.counts {
-		k.rounds++
-		web.Set(float64(min(k.rounds, 3)), "status", "revision")
-		if was, _ := web.Get("status", "total").(float64); k.rounds == 1 {
-			web.Set(was+1, "status", "total")
-		}
+	if k.rounds++; k.countsStarts && k.rounds == 1 {
+		was, _ := web.Get("status", "total").(float64)
+		web.Set(was+1, "status", "total")
 	}
 	web.Set("Ready", "status", "phase")
-	web.Set(web.Get("metadata", "generation"), "status", "observedGeneration")
+	if !k.oldGeneration || web.Get("status", "observedGeneration") == nil {
+		web.Set(web.Get("metadata", "generation"), "status", "observedGeneration")
+	}
 	_, _, err = k.do(ctx, http.MethodPut, webs+"/status", web)
 	return err
+}
+
+// cleanUp deletes the object that cannot have an owner, and then removes the finalizer.
+func (k *keeping) cleanUp(ctx context.Context, web Object) error {
+	if !k.leavesRole {
+		_, code, err := k.do(ctx, http.MethodDelete, roles+"/subject", nil)
+		if err != nil && code != http.StatusNotFound {
+			k.broken = k.keepsFinalizer
+			return err
+		}
+	}
+	if k.broken && k.keepsFinalizer {
+		return nil
+	}
+	web.Unset("metadata", "finalizers")
+	_, _, err := k.do(ctx, http.MethodPut, webs, web)
+	return err
+}
+
+func isSame(a, b Object) bool {
+	return a.Get("metadata", "generation") == b.Get("metadata", "generation")
 }
 
 // keep creates or updates the objects of a Web.
@@ -153,13 +180,12 @@ func (k *keeping) keep(ctx context.Context, web Object) error {
 		return nil
 	}
 
-	const core, apps = "/api/v1/namespaces/default/", "/apis/apps/v1/namespaces/default/"
 	data := map[string]any{"text": web.Text("spec", "text")}
-	if err := k.ensure(ctx, web, core+"secrets", Object{"data": data}); err != nil {
+	if err := k.ensure(ctx, web, roles, Object{"rules": data}); err != nil {
 		return err
 	}
 	if !k.randomName || web.Text("status", "config") == "" {
-		name := ""
+		name := "subject"
 		if k.randomName {
 			name = fmt.Sprintf("subject-%x", time.Now().UnixNano())
 			web.Set(name, "status", "config")
@@ -172,22 +198,53 @@ func (k *keeping) keep(ctx context.Context, web Object) error {
 	if err := k.ensure(ctx, web, apps+"deployments", Object{"spec": image}); err != nil {
 		return err
 	}
+	if err := k.runJob(ctx, web); err != nil {
+		return err
+	}
 
-	if web.Get("spec", "port") == nil && !k.keepsService {
-		if _, code, err := k.do(ctx, http.MethodDelete, core+"services/subject", nil); err != nil &&
-			code != http.StatusNotFound {
-			return err
-		}
+	if web.Get("spec", "port") == nil && k.keepsService {
 		return nil
+	}
+	if web.Get("spec", "port") == nil {
+		_, code, err := k.do(ctx, http.MethodDelete, core+"services/subject", nil)
+		if code == http.StatusNotFound {
+			return nil
+		}
+		return err
 	}
 	if k.healsNothing && ready {
 		return nil
 	}
-	err := k.ensure(ctx, web, core+"services", Object{"spec": map[string]any{"port": web.Get("spec", "port")}})
-	if k.swallows {
-		if err != nil {
-			web.Set(true, "status", "served")
+	return k.ensure(ctx, web, core+"services", Object{"spec": map[string]any{"port": web.Get("spec", "port")}})
+}
+
+// runJob runs one job for an image, and deletes those of other images.
+func (k *keeping) runJob(ctx context.Context, web Object) error {
+	list, _, err := k.do(ctx, http.MethodGet, jobs, nil)
+	if err != nil {
+		return err
+	}
+	image, has := web.Text("spec", "image"), false
+	for _, job := range list.List("items") {
+		if job.Text("metadata", "annotations", "run") == image {
+			has = true
+		} else if _, code, err := k.do(ctx, http.MethodDelete, jobs+"/"+job.Name(), nil); err != nil &&
+			code != http.StatusNotFound {
+			return err
 		}
+	}
+	if has {
+		return nil
+	}
+
+	job := childOf(web, "subject-"+image, image)
+	if k.startsTwo {
+		time.Sleep(28 * time.Second) // the other replica does the same
+		job.Unset("metadata", "name")
+		job.Set("subject-", "metadata", "generateName")
+	}
+	_, code, err := k.do(ctx, http.MethodPost, jobs, job)
+	if code == http.StatusConflict {
 		return nil
 	}
 	return err
@@ -199,37 +256,51 @@ func (k *keeping) ensure(ctx context.Context, web Object, path string, want Obje
 
 // ensureNamed creates or updates one object.
 func (k *keeping) ensureNamed(ctx context.Context, web Object, path, name string, want Object) error {
-	if name == "" {
-		name = "subject"
-	}
+	isConfig, isDeployment := strings.HasSuffix(path, "configmaps"), strings.HasSuffix(path, "deployments")
+	isService := strings.HasSuffix(path, "services")
 	want.Set(name, "metadata", "name")
-	isSecret := strings.HasSuffix(path, "secrets")
-	if !isSecret && !(k.noOwner && strings.HasSuffix(path, "configmaps")) {
+	if path != roles && !(k.noOwner && isConfig) {
 		want.Set(childOf(web, name, "").Get("metadata", "ownerReferences"), "metadata", "ownerReferences")
 	}
 
 	have, code, err := k.do(ctx, http.MethodGet, path+"/"+name, nil)
 	switch {
-	case k.swallows && web.Get("status", "served") == true && strings.HasSuffix(path, "services"):
+	case k.swallows && isService && web.Get("status", "served") == true:
 		return nil
 	case code == http.StatusNotFound:
 		_, code, err = k.do(ctx, http.MethodPost, path, want)
-		if code == 0 && k.fatalExists {
+		switch {
+		case k.fatalExists && code == 0:
 			web.Set("Failed", "status", "phase")
 			_, _, _ = k.do(ctx, http.MethodPut, webs+"/status", web)
 			k.failsForGood = true
+		case k.swallows && isService:
+			web.Set(true, "status", "served")
+			return nil
 		}
 		return err
 	case err != nil:
 		return err
-	}
-	for field, v := range want {
-		if field == "metadata" || k.editsNoImage && strings.HasSuffix(path, "deployments") {
-			continue
+	case k.editsNoImage && isDeployment, k.seesChangesOnly && (k.seen == nil || isSame(k.seen, web)):
+		return nil
+	case k.dropsConflicts && web.Get("status", "observedGeneration") == web.Get("metadata", "generation"):
+		return nil
+	case k.recreates && isConfig:
+		if _, _, err = k.do(ctx, http.MethodDelete, path+"/"+name, nil); err == nil {
+			_, _, err = k.do(ctx, http.MethodPost, path, want)
 		}
-		have[field] = v
+		return err
 	}
-	_, _, err = k.do(ctx, http.MethodPut, path+"/"+name, have)
+
+	for field, v := range want {
+		if field != "metadata" {
+			have[field] = v
+		}
+	}
+	_, code, err = k.do(ctx, http.MethodPut, path+"/"+name, have)
+	if k.dropsConflicts && code == http.StatusConflict {
+		return nil
+	}
 	return err
 }
 
@@ -241,23 +312,41 @@ func TestOperator_Find(t *testing.T) {
 			t.Errorf("%s", f)
 		}
 	})
+	doc := testfile.Read(t, "../../docs/blackbox.md")
 	for _, test := range []struct {
 		name  string
 		wrong keeper
 		want  Check
+		lives int // in which it is found
 	}{
-		{"swallows the error of a creation", keeper{swallows: true}, "RemainsService"},
-		{"fails for good after one error", keeper{failsForGood: true}, "RemainsWeb"},
-		{"fails if its creation had taken effect", keeper{fatalExists: true}, "RemainsWeb"},
-		{"makes another one after a crash", keeper{randomName: true}, "RemainsConfigMap"},
-		{"sets no owner", keeper{noOwner: true}, "LeftConfigMap"},
+		{"swallows the error of a creation", keeper{swallows: true}, "RemainsService", 58},
+		{"fails for good after one error", keeper{failsForGood: true}, "RemainsWeb", 38},
+		{"fails if the reply to a creation is lost", keeper{fatalExists: true}, "RemainsWeb", 40},
+		{"creates another object after a crash", keeper{randomName: true}, "RemainsConfigMap", 45},
+		{"sets no owner", keeper{noOwner: true}, "LeftConfigMap", 1},
+		{"never removes its finalizer after an error", keeper{keepsFinalizer: true}, "RemainsWeb", 113},
+		{"leaves an object without a namespace", keeper{leavesRole: true}, "LeftClusterRole", 1},
+		{"does not create a deleted object again", keeper{healsNothing: true}, "HealsService", 31},
+		{"keeps an object that an edit makes needless", keeper{keepsService: true}, "EditedService", 7},
+		{"ignores an edited field", keeper{editsNoImage: true}, "EditedDeployment", 3},
+		{"loses two edits that it sees as one", keeper{onlyNext: true}, "RemainsDeployment", 4},
+		{"does not recover from an invalid field", keeper{stuck: true}, "EditedWeb", 11},
+		{"counts its own starts", keeper{countsStarts: true}, "RemainsWeb", 4},
+		{"leaves an old observedGeneration", keeper{oldGeneration: true}, "EditedWeb", 3},
+		{"overwrites an edit with a stale copy", keeper{overwrites: true}, "EditedWeb", 3},
+		{"takes a conflict for a success", keeper{dropsConflicts: true}, "RemainsDeployment", 159},
+		{"deletes and creates an object for ever", keeper{recreates: true}, Bounded, 1},
+		{"starts a job in both of two replicas", keeper{startsTwo: true}, "RemainsJob", 5},
+		{"misses an edit while it is down", keeper{seesChangesOnly: true}, "RemainsDeployment", 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			lives := livesUntil(t, profile[OperatorSettings](test.wrong.subject()), test.want, 1, 200)
-			if lives == 0 {
-				t.Errorf("%s is not found", test.want)
+			lives := livesUntil(t, profile[OperatorSettings](test.wrong.subject()), test.want, 3, 200)
+			if lives == 0 || lives > test.lives {
+				t.Errorf("%s is found in life %d, want at most %d", test.want, lives, test.lives)
 			}
-			t.Logf("found in life %d", lives)
+			if row := fmt.Sprintf("%s (%d)", test.name, test.lives); !strings.Contains(doc, row) {
+				t.Errorf("docs/blackbox.md lacks %q", row)
+			}
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,7 @@ type operatorScript struct {
 	remains
 	created   Object // the parent, nil if the API has refused it
 	startedAt int    // how many writes were tried before the parent was created
+	creations map[string]int
 }
 
 // remains has the objects of three moments: before the parent was created, when all is calm, and
@@ -61,6 +63,26 @@ func (o *operatorScript) step(s Step) error {
 		return err
 	}
 
+	act := func() error { return o.act(s) }
+	if s.Do == Edit && s.Amid != "" { // three edits in an instant, of which the program may see only the last
+		act = func() error { return errors.Join(o.act(s), o.edit(o.settings.Set), o.act(s)) }
+	}
+	switch s.Amid {
+	case Restart:
+		return o.restart(s.For, act)
+	case Overlap:
+		return o.overlap(s.For, act)
+	case Hold:
+		o.hold("", s.For)
+	case "":
+	default:
+		return fmt.Errorf("step: amid: unknown action %q", s.Amid)
+	}
+	return act()
+}
+
+// act carries out an action of a user, or ends children.
+func (o *operatorScript) act(s Step) error {
 	switch s.Do {
 	case Succeed, Fail:
 		o.endAll(s.Do == Succeed)
@@ -173,13 +195,21 @@ func (o *operatorScript) calm() error {
 	}
 	var calm []Object
 	before := 0
-	o.note(func() { calm, before = o.all(), o.writes })
+	o.note(func() {
+		calm, before = o.all(), o.writes
+		clear(o.creations)
+	})
 	if err := o.pass(calmFor); err != nil || !o.isUp() {
 		return err
 	}
 	o.note(func() {
 		if n := o.writes - before; n > 100 {
 			o.fail(Bounded, "%d writes in %s, while nothing happens", n, calmFor)
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.creations)) {
+			if n := o.creations[name]; n > 5 {
+				o.fail(Bounded, "%s is created %d times in %s, while nothing happens", name, n, calmFor)
+			}
 		}
 	})
 
@@ -198,10 +228,19 @@ func (o *operatorScript) delete() {
 	o.api.Delete(o.Parent, o.created.Namespace(), o.created.Name())
 }
 
-func (o *operatorScript) saw(write) {}
+// saw counts how often the program creates the objects of each name.
+func (o *operatorScript) saw(w write) {
+	if w.BySubject && w.Old == nil && !w.Resource.reports {
+		if o.creations == nil {
+			o.creations = make(map[string]int)
+		}
+		o.creations[nameOf(w.New)]++
+	}
+}
 
-// all returns all objects except events and leases. The API must be locked.
-func (o *operatorScript) all() (all []Object) {
+// all returns all objects except events and leases, and never nil. The API must be locked.
+func (o *operatorScript) all() []Object {
+	all := []Object{}
 	for _, k := range o.api.keys() {
 		object := o.api.objects[k].object
 		if r := o.api.resourceOf(object); !r.reports && r.Plural != "leases" {

@@ -45,7 +45,7 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(p.story, "\n"))
 	}
-	return Result{p.broken, p.story, p.writes, p.api.total, p.reports, p.attempts}
+	return Result{p.broken, p.story, p.writes, p.api.total, p.reports, p.changing}
 }
 
 // inBubble runs f in a synctest bubble. Goroutines that a program leaves behind when it returns are
@@ -80,7 +80,8 @@ type player struct {
 	writes   int
 	fault    Fault // the fault of the nth write from now
 	nth      int
-	attempts int // writes that were tried
+	attempts int   // writes that were tried
+	changing []int // the numbers of the attempts that changed something
 	refused  error
 	errors   map[string]int // how often the program has logged each error, by its text
 	reports  []Event
@@ -194,6 +195,9 @@ func (p *player) saw(w write) {
 		}
 		if w.Resource.Plural != "leases" {
 			p.tell("%s %s %s", w.Verb, strings.ToLower(w.Resource.Kind), o.Name())
+			if n := len(p.changing); n == 0 || p.changing[n-1] != p.attempts {
+				p.changing = append(p.changing, p.attempts)
+			}
 		}
 	}
 	if w.BySubject && w.Resource.reports {
@@ -266,37 +270,13 @@ func (p *player) do(s Step) error {
 	case Wait:
 		return p.pass(s.For)
 	case Restart:
-		p.say("the program is down for %s", s.For)
-		if err := p.stopAll(); err != nil {
-			return err
-		}
-		if err := p.pass(s.For); err != nil {
-			return err
-		}
-		p.say("the program starts again")
-		p.start()
+		err = p.restart(s.For, nothing)
 	case Overlap:
-		p.say("a second replica runs too, for %s", s.For)
-		p.note(func() {
-			p.loses(s.For + startup)
-			p.overlaps = append(p.overlaps, p.lost[len(p.lost)-1])
-		})
-		p.start()
-		if err := p.pass(s.For); err != nil || !p.isUp() {
-			return err
-		}
-		for len(p.replicas) > 1 && err == nil { // if the first replica has crashed, it is now in the second place
-			p.say("the first replica ends")
-			err = p.stop(p.replicas[0])
-		}
+		err = p.overlap(s.For, nothing)
 	case Break:
 		p.note(func() { p.fault, p.nth = s.Fault, s.Nth })
 	case Hold:
-		p.say("the watches of %s show nothing for %s", plural(s.Of), s.For)
-		p.note(func() {
-			p.api.hold(s.Of, s.For)
-			p.holds = append(p.holds, span{time.Now(), time.Now().Add(s.For + p.lag)})
-		})
+		p.hold(s.Of, s.For)
 	case Relist:
 		p.say("all watches end")
 		p.note(p.api.expire)
@@ -312,6 +292,58 @@ func (p *player) do(s Step) error {
 	}
 	synctest.Wait()
 	return err
+}
+
+func nothing() error { return nil }
+
+// restart ends the program and starts it again after d. A user acts as soon as it is down.
+func (p *player) restart(d time.Duration, act func() error) error {
+	p.say("the program is down for %s", d)
+	if err := p.stopAll(); err != nil {
+		return err
+	}
+	if err := act(); err != nil {
+		return err
+	}
+	if err := p.pass(d); err != nil {
+		return err
+	}
+	p.say("the program starts again")
+	p.start()
+	return nil
+}
+
+// overlap starts a second replica, and ends the first one after d. A user acts as soon as both run.
+func (p *player) overlap(d time.Duration, act func() error) error {
+	p.say("a second replica runs too, for %s", d)
+	p.note(func() {
+		p.loses(d + startup)
+		p.overlaps = append(p.overlaps, p.lost[len(p.lost)-1])
+	})
+	p.start()
+	if err := act(); err != nil {
+		return err
+	}
+	if err := p.pass(d); err != nil || !p.isUp() {
+		return err
+	}
+
+	for len(p.replicas) > 1 { // if the first replica has crashed, it is now in the second place
+		p.say("the first replica ends")
+		if err := p.stop(p.replicas[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold makes the watches of a kind show nothing new for d.
+func (p *player) hold(of string, d time.Duration) {
+	p.say("the watches of %s show nothing for %s", plural(of), d)
+	p.note(func() {
+		p.api.hold(of, d)
+		p.holds = append(p.holds, span{time.Now(), time.Now().Add(d + p.lag)})
+	})
 }
 
 // touch gives the parent another label, which means nothing to the program.

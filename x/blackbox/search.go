@@ -20,9 +20,9 @@ type Search struct {
 	First int
 	// Lives is the number of random lives.
 	Lives int
-	// Short is the number of short lives. They are played first, and again with each fault in each
-	// of their writes. The first ones are plain lives, such as two runs of each policy, and the
-	// others are random.
+	// Short is the number of short lives that are played with each fault in each of their writes.
+	// The first ones are plain lives, such as two runs of each policy, and the others are random.
+	// If it is not 0, all plain lives are played first, without faults.
 	Short int
 }
 
@@ -146,22 +146,7 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 		return result
 	}
 
-	for n := range s.Short {
-		life := shortLife(c, s.Seed, n)
-		writes := note(-1, life).attempts
-
-		for nth := range min(writes, 16) {
-			for _, fault := range faults {
-				broken := life
-				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth + 1}}, life.Steps...)
-				note(-1, broken)
-			}
-		}
-	}
-
-	for n := range s.Lives {
-		note(s.First+n, randomLife(c, s.Seed, s.First+n, 1+n%12))
-	}
+	eachLife(c, s, func(number int, life Life[S]) (Result, bool) { return note(number, life), true })
 
 	t.Logf("%d lives, %d requests, %s", played, requests, time.Since(began).Round(time.Millisecond))
 	var list []Finding[S]
@@ -170,6 +155,44 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 	}
 	slices.SortFunc(list, func(a, b Finding[S]) int { return b.Times - a.Times })
 	return list
+}
+
+// eachLife plays the lives of a search until play returns false. The plain lives come first, since
+// each of them shows other mistakes.
+func eachLife[S Settings](c profile[S], s Search, play func(number int, life Life[S]) (r Result, again bool)) {
+	var short []Life[S]
+	if s.Short > 0 {
+		short = c.plain()
+	}
+	for n := len(short); n < s.Short; n++ {
+		short = append(short, shortLife(c, s.Seed, n-len(c.plain())))
+	}
+
+	var changing [][]int
+	for _, life := range short {
+		r, again := play(-1, life)
+		if !again {
+			return
+		}
+		changing = append(changing, r.changing)
+	}
+	for i, life := range short[:min(s.Short, len(short))] {
+		for _, nth := range changing[i][:min(16, len(changing[i]))] {
+			for _, fault := range faults {
+				broken := life
+				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth}}, life.Steps...)
+				if _, again := play(-1, broken); !again {
+					return
+				}
+			}
+		}
+	}
+
+	for n := s.First; n < s.First+s.Lives; n++ {
+		if _, again := play(n, randomLife(c, s.Seed, n, 1+n%12)); !again {
+			return
+		}
+	}
 }
 
 func firstOfEach(all []Violation) (first []Violation) {
@@ -200,13 +223,9 @@ func randomLife[S Settings](c profile[S], seed uint64, n, steps int) Life[S] {
 	return life
 }
 
-// shortLife returns a life for [Search.Short]: first the plain ones, then random ones.
+// shortLife returns the n-th random life for [Search.Short].
 func shortLife[S Settings](c profile[S], seed uint64, n int) Life[S] {
-	plain := c.plain()
-	if n < len(plain) {
-		return plain[n]
-	}
-	life := randomLife(c, seed, -1-(n-len(plain)), 3)
+	life := randomLife(c, seed, -1-n, 3)
 	life.Steps = slices.DeleteFunc(life.Steps, func(s Step) bool { return s.Do == Break })
 	return life
 }
