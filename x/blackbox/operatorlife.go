@@ -190,7 +190,7 @@ func (o *operatorScript) calm() error {
 	if o.created == nil {
 		return nil
 	}
-	if err := o.pass(calmFor); err != nil || !o.isUp() {
+	if err := o.rest(); err != nil || !o.isUp() {
 		return err
 	}
 	var calm []Object
@@ -199,7 +199,7 @@ func (o *operatorScript) calm() error {
 		calm, before = o.all(), o.writes
 		clear(o.creations)
 	})
-	if err := o.pass(calmFor); err != nil || !o.isUp() {
+	if err := o.rest(); err != nil || !o.isUp() {
 		return err
 	}
 	o.note(func() {
@@ -214,12 +214,21 @@ func (o *operatorScript) calm() error {
 	})
 
 	o.delete()
+	if err := o.rest(); err != nil || !o.isUp() {
+		return err
+	}
+	o.note(func() { o.remains.calm, o.gone = calm, o.all() })
+	return nil
+}
+
+// rest lets calmFor pass, in parts, since the garbage collector works after each of them, and what it
+// deletes may have finalizers and grace periods.
+func (o *operatorScript) rest() error {
 	for range 10 {
-		if err := o.pass(time.Minute + o.lag); err != nil || !o.isUp() {
+		if err := o.pass(calmFor/10 + o.lag); err != nil || !o.isUp() {
 			return err
 		}
 	}
-	o.note(func() { o.remains.calm, o.gone = calm, o.all() })
 	return nil
 }
 
