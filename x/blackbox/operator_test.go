@@ -335,7 +335,7 @@ func TestOperator_Find(t *testing.T) {
 		{"leaves an old observedGeneration", keeper{oldGeneration: true}, "EditedWeb", 3},
 		{"overwrites an edit with a stale copy", keeper{overwrites: true}, "EditedWeb", 3},
 		{"takes a conflict for a success", keeper{dropsConflicts: true}, "RemainsDeployment", 159},
-		{"deletes and creates an object for ever", keeper{recreates: true}, Bounded, 1},
+		{"deletes and creates an object without end", keeper{recreates: true}, Bounded, 1},
 		{"starts a job in both of two replicas", keeper{startsTwo: true}, "RemainsJob", 5},
 		{"misses an edit while it is down", keeper{seesChangesOnly: true}, "RemainsDeployment", 4},
 	} {
