@@ -94,7 +94,7 @@ func TestOptions_TerminatingTimeout(t *testing.T) {
 	mustRound(t, w)
 	lost := w.Pods[0]
 	w.Run(lost)
-	w.Evict(lost) // its node is gone, so it never ends
+	w.Delete(lost) // its node is gone, so it never ends
 
 	plan := mustRound(t, w)
 	due := lost.Deletion.Timestamp.Add(time.Minute)

@@ -64,6 +64,7 @@ func (s *stage) commands() map[string]func() string {
 		return silently(func() { s.each(allows, act) })
 	}
 	pending := func(p *job.Pod) bool { return p.Phase == job.PodPending }
+	running := func(p *job.Pod) bool { return p.Phase == job.PodRunning }
 	return map[string]func() string{
 		// The job and its users.
 		"job":          silently(s.newJob),      // [stale] [gangs]; spec as input
@@ -76,21 +77,22 @@ func (s *stage) commands() map[string]func() string {
 		// reply, and crash=N crashes before it. refuse=NAME makes each write fail whose text begins
 		// with NAME. With any of these, or with the flag writes, a round prints its writes. A line
 		// of input such as "2: succeed j-1" happens before the 2nd write.
-		"round":   s.round,
-		"plan":    s.planOnly,                            // prints what a round would do
-		"restart": silently(func() { s.Restart(false) }), // the controller forgets everything
-		"deliver": silently(s.deliver),                   // all, job, groups, or pods: updates a stale view
-		"orphans": s.orphans,                             // removes the finalizers of a job that no longer exists
-		"expire":  s.expire,                              // ttlSecondsAfterFinished
+		"round":               s.round,
+		"plan":                s.planOnly,                            // prints what a round would do
+		"deliver":             silently(s.deliver),                   // all, job, groups, or pods: updates a stale view
+		"orphans":             s.orphans,                             // removes the finalizers of a job that no longer exists
+		"expire":              s.expire,                              // ttlSecondsAfterFinished
+		"restart-controllers": silently(func() { s.Restart(false) }), // it forgets everything
 		// The pods. "all" stands for all pods to which the command can apply.
-		"run":       pods(pending, s.Run),
-		"succeed":   pods(unfinished, func(p *job.Pod) { s.Finish(p, 0) }),
-		"fail":      pods(unfinished, s.fail),                                               // [code=N] [condition=TYPE] [init]
-		"evict":     pods(unfinished, func(p *job.Pod) { s.condition(p); s.Evict(p) }),      // [condition=TYPE]
-		"kubelet":   silently(func() { kubelet(s.World) }),                                  // ends the pods that are being deleted
-		"restarted": pods(unfinished, s.restarted),                                          // times=N: the container was restarted
-		"pod":       silently(s.addPod),                                                     // another client makes a pod
-		"unlabel":   pods(unfinished, func(p *job.Pod) { p.Owner = jobpod.OwnedUnmatched }), // pods stop matching the selector
+		"run":     pods(pending, s.Run),
+		"succeed": pods(unfinished, func(p *job.Pod) { s.Finish(p, 0) }),
+		"fail":    pods(unfinished, s.fail),                                               // [code=N] [condition=TYPE] [init]
+		"delete":  pods(unfinished, s.Delete),                                             // it ends within its grace period
+		"evict":   pods(unfinished, s.Evict),                                              // it gets the condition DisruptionTarget, and is deleted
+		"kubelet": silently(func() { kubelet(s.World) }),                                  // ends the pods that are being deleted
+		"restart": pods(running, s.restart),                                               // [times=N] the container restarts
+		"pod":     silently(s.addPod),                                                     // another client makes a pod
+		"unlabel": pods(unfinished, func(p *job.Pod) { p.Owner = jobpod.OwnedUnmatched }), // pods stop matching the selector
 		// Time, and the state to print.
 		"tick":   s.tick,
 		"state":  s.State,
@@ -263,7 +265,7 @@ func (s *stage) orphans() string {
 		}
 		p.Untracked = true
 		if p.Deletion != nil {
-			s.Evict(p) // nothing holds it any more
+			s.Delete(p) // nothing holds it any more
 		}
 		fmt.Fprintf(&out, "untrack %s\n", p.Name)
 	}
@@ -338,8 +340,10 @@ func (s *stage) fail(p *job.Pod) {
 	}
 }
 
-func (s *stage) restarted(p *job.Pod) {
-	detailOf(p).Containers[0].Restarts = int32(s.c.Int("times", 1))
+func (s *stage) restart(p *job.Pod) {
+	for range s.c.Int("times", 1) {
+		s.RestartContainer(p)
+	}
 }
 
 func (s *stage) condition(p *job.Pod) {

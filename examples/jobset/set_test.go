@@ -188,7 +188,7 @@ func (c *cluster) remove(j *world.Job) {
 	j.DeleteJob()
 	for _, p := range slices.Clone(j.Pods) {
 		j.Run(p)
-		j.Evict(p)
+		j.Delete(p)
 	}
 }
 

@@ -152,11 +152,11 @@ func Act(t *rapid.T, w *world.Job) {
 		w.Now = w.Now.Add(rapid.SampledFrom(ticks).Draw(t, "tick"))
 	case "evict":
 		if p := drawPod(t, w, unfinished); p != nil {
-			w.Evict(p)
+			w.Delete(p)
 		}
 	case "disrupt":
 		if p := drawPod(t, w, unfinished); p != nil {
-			w.Disrupt(p)
+			w.Evict(p)
 		}
 	case "restart container":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Phase == job.PodRunning }); p != nil {

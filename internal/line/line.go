@@ -13,8 +13,10 @@ package line
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -137,6 +139,69 @@ func (l *Line) Value(key, missing string) (string, error) {
 		return "", fmt.Errorf("%s: has %d values, wants one", key, len(a.Values))
 	}
 	return a.Values[0], nil
+}
+
+// Check returns an error if the line has an argument that the form does not have, or lacks one. A form
+// has a word for each argument:
+//
+//	POD [code=N] [init]
+//
+// A word in capitals stands for any word: N for a whole number, DURATION for one such as 10s, and JSON
+// for the input. Other words stand for themselves. A bar separates alternatives, and what is in
+// brackets may be left out.
+func (l *Line) Check(form string) error {
+	left := strings.Fields(form)
+	args := l.Args
+	if l.Input != "" {
+		args = append(slices.Clip(args), Arg{Key: l.Input})
+	}
+
+	for i, a := range args {
+		isInput := i == len(l.Args)
+		at := slices.IndexFunc(left, func(word string) bool { return fits(strings.Trim(word, "[]"), &a, isInput) })
+		if at < 0 && isInput {
+			return fmt.Errorf("%s: unknown argument %s", l.Name, l.Input)
+		}
+		if at < 0 {
+			return fmt.Errorf("%s: unknown argument %s", l.Name, a)
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+
+	for _, word := range left {
+		if word[0] != '[' {
+			return fmt.Errorf("%s: %s is missing", l.Name, word)
+		}
+	}
+	return nil
+}
+
+// fits reports whether an argument fits a word of a form.
+func fits(word string, a *Arg, isInput bool) bool {
+	return slices.ContainsFunc(strings.Split(word, "|"), func(kind string) bool {
+		key, of, isKeyed := strings.Cut(kind, "=")
+		switch {
+		case isInput || kind == "JSON":
+			return isInput && kind == "JSON"
+		case isKeyed:
+			return a.Key == key && len(a.Values) == 1 && standsFor(of, a.Values[0])
+		}
+		return a.Values == nil && standsFor(kind, a.Key)
+	})
+}
+
+// standsFor reports whether a word of a form stands for a word of a line.
+func standsFor(kind, word string) bool {
+	var err error
+	switch {
+	case kind == "N":
+		_, err = strconv.Atoi(word)
+	case kind == "DURATION":
+		_, err = time.ParseDuration(word)
+	case kind != strings.ToUpper(kind):
+		return kind == word
+	}
+	return err == nil
 }
 
 // Int returns the value of key as a decimal number, or missing if it is not given.

@@ -71,3 +71,41 @@ func TestInt(t *testing.T) {
 		}
 	}
 }
+
+// TestCheck: a line has the arguments of a form, and the error names one that it does not have.
+func TestCheck(t *testing.T) {
+	for _, test := range []struct{ text, form, err string }{
+		{"next", "", ""},
+		{"next now", "", "next: unknown argument now"},
+		{"fail j-1", "POD [code=N]", ""},
+		{"fail j-1 code=42", "POD [code=N]", ""},
+		{"fail code=42 j-1", "POD [code=N]", ""},
+		{"fail", "POD [code=N]", "fail: POD is missing"},
+		{"fail j-1 j-2", "POD [code=N]", "fail: unknown argument j-2"},
+		{"fail j-1 cod=42", "POD [code=N]", "fail: unknown argument cod=42"},
+		{"fail j-1 code=1 code=2", "POD [code=N]", "fail: unknown argument code=2"},
+		{"fail j-1 code=x", "POD [code=N]", "fail: unknown argument code=x"},
+		{"fail j-1 code=(1,2)", "POD [code=N]", "fail: unknown argument code=(1,2)"},
+		{"fail j-1 code", "POD [code=N]", "fail: unknown argument code"},
+		{"suspend on", "on|off", ""},
+		{"suspend maybe", "on|off", "suspend: unknown argument maybe"},
+		{"limit none", "N|none", ""},
+		{"limit -1", "N|none", ""},
+		{"limit 1s", "N|none", "limit: unknown argument 1s"},
+		{"tick 1s", "DURATION", ""},
+		{"tick 1", "DURATION", "tick: unknown argument 1"},
+		{`edit {"a": 1}`, "JSON", ""},
+		{"edit", "JSON", "edit: JSON is missing"},
+		{"edit all", "JSON", "edit: unknown argument all"},
+		{`run j-1 {"a": 1}`, "POD", `run: unknown argument {"a": 1}`},
+		{`run {"a": 1}`, "POD", `run: unknown argument {"a": 1}`},
+	} {
+		l, err := line.Parse(test.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = l.Check(test.form); (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%s, of the form %q: got %v, want %q", test.text, test.form, err, test.err)
+		}
+	}
+}

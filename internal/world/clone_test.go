@@ -40,7 +40,7 @@ func move(w *world.Job, n int) {
 		}
 	case 8:
 		if p != nil {
-			w.Disrupt(p)
+			w.Evict(p)
 		}
 	case 9:
 		if p != nil {

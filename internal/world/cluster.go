@@ -270,7 +270,7 @@ func (c *Cluster) follow(m *cronMember) {
 		case !child.DeletionTimestamp.IsZero(): // the job stays until its pods are gone
 			j.DeleteJob()
 			for _, p := range slices.Clone(j.Pods) {
-				j.Evict(p)
+				j.Delete(p)
 			}
 		}
 	}

@@ -167,7 +167,7 @@ func (b jobBackend) Delete(_ context.Context, d job.Deletion) error {
 		}
 	}
 	return b.change(Delete, d.PodRef, func(p *job.Pod) error {
-		b.w.Evict(p)
+		b.w.Delete(p)
 		return nil
 	})
 }

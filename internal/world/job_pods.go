@@ -7,10 +7,10 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Evict deletes a pod as an API server does. The pod ends within its grace period,
+// Delete deletes a pod as an API server does. The pod ends within its grace period,
 // or immediately if it never ran or has ended.
-func (w *Job) Evict(p *job.Pod) {
-	w.step(p, func() bool { return EvictPod(p, w.Now) })
+func (w *Job) Delete(p *job.Pod) {
+	w.step(p, func() bool { return DeletePod(p, w.Now) })
 	w.collect(p)
 }
 
@@ -47,10 +47,10 @@ func (w *Job) RestartContainer(p *job.Pod) {
 	w.step(p, func() bool { return RestartPod(p, w.Now) })
 }
 
-// Disrupt gives the pod the condition DisruptionTarget and evicts it.
-func (w *Job) Disrupt(p *job.Pod) {
+// Evict gives the pod the condition DisruptionTarget and deletes it.
+func (w *Job) Evict(p *job.Pod) {
 	w.step(p, func() bool { return DisruptPod(p) })
-	w.Evict(p)
+	w.Delete(p)
 }
 
 // State describes the pods and the status, one line each.

@@ -18,7 +18,7 @@ func TestJob_FinishWhileRanging(t *testing.T) {
 		for _, p := range w.Pods {
 			p.Untracked = true
 			w.Run(p)
-			w.Evict(p)
+			w.Delete(p)
 			w.Finish(p, 0)
 			ended++
 		}

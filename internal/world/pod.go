@@ -54,8 +54,8 @@ func DisruptPod(p *job.Pod) bool {
 	return true
 }
 
-// EvictPod marks a pod as being deleted. A running pod then has the duration Grace to end.
-func EvictPod(p *job.Pod, now time.Time) bool {
+// DeletePod marks a pod as being deleted. A running pod then has the duration Grace to end.
+func DeletePod(p *job.Pod, now time.Time) bool {
 	if p.Deletion != nil {
 		return false
 	}

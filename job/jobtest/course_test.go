@@ -16,13 +16,13 @@ import (
 // TestSteps: a kit prints the steps of a life in the language of stories, scripts and the page. The
 // tests of these three paste the printed steps, and reach the same end.
 func TestSteps(t *testing.T) {
-	kittest.PlayUntilFailure(t, 1)
+	kittest.PlayUntilFailure(t, 6)
 	story := kittest.Story(t, func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
 			s := newStore(env)
-			start := jobtest.Loop(env, s.Look)
+			start, end := jobtest.Loop(env, s.Look), ending{store: s}
 			return jobtest.Subject{Store: s, Start: func(forget bool) jobtest.Program {
-				return breaksAtTheEnd(s, start(forget))
+				return end.breaks(start(forget))
 			}}
 		})
 	})
@@ -30,19 +30,35 @@ func TestSteps(t *testing.T) {
 	kittest.CheckSteps(t, story, "../../internal/line/testdata/steps.txt", *update)
 }
 
-// breaksAtTheEnd makes a program fail once a job with failures has succeeded.
-func breaksAtTheEnd(s *store, round jobtest.Program) jobtest.Program {
+// ending makes a program fail once a job has succeeded, although pods have failed and one was evicted.
+// No pod may have ended late.
+type ending struct {
+	*store
+	evicted, late bool
+}
+
+func (e *ending) breaks(round jobtest.Program) jobtest.Program {
 	return breaksIf(round, func() bool {
-		j, err := s.Job()
-		return err == nil && j.Status.Finished() == job.ConditionComplete && j.Status.Failed > 1
+		for _, p := range e.pods {
+			e.evicted = e.evicted || p.Detail != nil && len(p.Detail.Conditions) > 0
+			e.late = e.late || isLate(&p, e.env.Now())
+		}
+		j, err := e.Job()
+		isPlain := e.env.Options().IsZero() && !e.late
+		return err == nil && isPlain && e.evicted && j.Status.Finished() == job.ConditionComplete && j.Status.Failed > 1
 	})
+}
+
+// isLate reports whether a pod runs after its grace period.
+func isLate(p *job.Pod, now time.Time) bool {
+	return p.Deletion != nil && p.Phase == job.PodRunning && !now.Before(p.Deletion.Timestamp)
 }
 
 // TestSteps_None: a life has no steps if something happens that stories, scripts and the page cannot
 // repeat, or that they do otherwise.
 func TestSteps_None(t *testing.T) {
 	kittest.PlayUntilFailure(t, 1)
-	for _, what := range []string{"", "limits", "eviction", "orphan", "new labels", "purge"} {
+	for _, what := range []string{"", "limits", "late end", "orphan", "new labels", "purge"} {
 		story := kittest.Story(t, func(tb testing.TB) {
 			jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
 				s := &noting{tagged: newTagged(env, none)}
@@ -50,7 +66,10 @@ func TestSteps_None(t *testing.T) {
 					jobtest.Store
 					jobtest.LabelStore
 				}{s, s}, Unconditional: true}
-				if what == "purge" {
+				switch what {
+				case "late end":
+					subject.Store = struct{ jobtest.Store }{s}
+				case "purge":
 					subject = jobtest.Subject{Store: struct {
 						jobtest.Store
 						jobtest.Purger
@@ -60,6 +79,10 @@ func TestSteps_None(t *testing.T) {
 				start := jobtest.Loop(env, s.Look)
 				subject.Start = func(forget bool) jobtest.Program {
 					return breaksIf(start(forget), func() bool {
+						late := func(p job.Pod) bool { return isLate(&p, env.Now()) }
+						if slices.ContainsFunc(s.pods, late) && !s.happened["late end"] {
+							s.notes("late end")
+						}
 						if what == "limits" {
 							return s.steps > 1 && !env.Options().IsZero()
 						}
@@ -91,10 +114,7 @@ func (s *noting) CreateJob(j job.Job) error {
 func (s *noting) notes(what string) { s.happened[what], s.steps = true, 0 }
 
 func (s *noting) UpdatePod(p job.Pod) error {
-	i := slices.IndexFunc(s.pods, func(is job.Pod) bool { return is.UID == p.UID })
-	if s.steps++; i >= 0 && s.pods[i].Deletion == nil && p.Deletion != nil {
-		s.notes("eviction")
-	}
+	s.steps++
 	return s.tagged.UpdatePod(p)
 }
 

@@ -2,6 +2,7 @@ package jobtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -73,7 +74,7 @@ func (e *Env) kubelet() bool {
 	finish := func(code int32) func(*job.Pod) bool {
 		return func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), code) }
 	}
-	evict := func(p *job.Pod) bool { return world.EvictPod(p, e.life.Now()) }
+	remove := func(p *job.Pod) bool { return world.DeletePod(p, e.life.Now()) }
 	switch n := e.life.Pick("kubelet", 10); {
 	case n < 2 && p.Phase == job.PodPending:
 		return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.life.Now()) })
@@ -84,9 +85,9 @@ func (e *Env) kubelet() bool {
 	case n < 8:
 		return e.podStep(p, "fails with exit code 42", finish(42))
 	case n < 9:
-		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && evict(p) })
+		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.DisruptPod(p) && remove(p) })
 	default:
-		return e.podStep(p, "is evicted", evict)
+		return e.podStep(p, "is deleted", remove)
 	}
 }
 
@@ -130,9 +131,12 @@ func (e *Env) does(old, is *job.Pod) {
 	if is.Detail != nil && len(is.Detail.Containers) > 0 {
 		code = is.Detail.Containers[0].ExitCode
 	}
+	isEvicted := func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" }
 	switch {
+	case old.Deletion == nil && is.Deletion != nil && slices.ContainsFunc(is.Detail.Conditions, isEvicted):
+		e.life.Does("evict", pod)
 	case old.Deletion == nil && is.Deletion != nil:
-		e.life.Abandons() // stories, scripts and the page mean different things by evict
+		e.life.Does("delete", pod)
 	case old.Phase == is.Phase:
 	case is.Phase == job.PodRunning:
 		e.life.Does("run", pod)

@@ -131,7 +131,7 @@ func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 			}
 			p.Untracked = true
 		}
-		world.EvictPod(p, b.env.Now())
+		world.DeletePod(p, b.env.Now())
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package jobtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
@@ -105,6 +106,14 @@ func (e *Env) read() {
 	e.truth.Read(readJob, e.subject.Store.Pods)
 	e.readGroups()
 	e.watch.Note()
+
+	// On the page, a kubelet kills a pod when its grace period is over. Here it may be late.
+	isLate := func(p *job.Pod) bool {
+		return p.Deletion != nil && p.Phase == job.PodRunning && !e.life.Now().Before(p.Deletion.Timestamp)
+	}
+	if slices.ContainsFunc(e.truth.Children, isLate) {
+		e.life.Abandons()
+	}
 }
 
 // checkGone checks that a pod did not vanish while it had its finalizer, or without a reason.

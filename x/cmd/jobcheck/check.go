@@ -179,7 +179,7 @@ func (q *asked) podsAfter(a *answer) (pods []*job.Pod) {
 		named := func(ref job.PodRef) bool { return ref.UID == p.UID }
 		if i := slices.IndexFunc(a.Plan.Delete, func(d job.Deletion) bool { return named(d.PodRef) }); i >= 0 {
 			p.Untracked = p.Untracked || a.Plan.Delete[i].UntrackFirst
-			world.EvictPod(&p, q.snapshot.Now)
+			world.DeletePod(&p, q.snapshot.Now)
 		}
 		if slices.ContainsFunc(a.Plan.Untrack,
 			func(u job.Untracking) bool { return named(u.PodRef) && isApplied(&q.snapshot, a, &u) }) {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
@@ -79,6 +81,44 @@ func TestSteps_Pasted(t *testing.T) {
 		}
 		return out.String()
 	})
+}
+
+// TestScripts_Read: a script that was drawn is read as it was printed. So each argument that a generator
+// draws is one that the step has.
+func TestScripts_Read(t *testing.T) {
+	scripts := map[string]*rapid.Generator[*script.Script]{
+		"jobs": script.Jobs(), "gangs": script.Gangs(), "CronJobs": script.CronJobs(), "big": script.Big(),
+	}
+	for name, of := range scripts {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			s := of.Draw(t, "script")
+			if again, err := script.Parse(s.String()); err != nil || !reflect.DeepEqual(again.Steps, s.Steps) {
+				t.Fatalf("error %v\n%s", err, s)
+			}
+		}))
+	}
+}
+
+// TestScripts_Unknown: an unknown step or argument is an error that names it.
+func TestScripts_Unknown(t *testing.T) {
+	for text, want := range map[string]string{
+		"dance":                      "line 2: dance: no such step",
+		"stale pods":                 "line 2: stale: no such step",
+		"evict 0 DisruptionTarget":   "line 2: evict: unknown argument DisruptionTarget",
+		"fail 0 cod=42":              "line 2: fail: unknown argument cod=42",
+		"restart 0 2":                "line 2: restart: unknown argument 2",
+		"run":                        "line 2: run: POD is missing",
+		"suspend maybe":              "line 2: suspend: unknown argument maybe",
+		"tick soon":                  "line 2: tick: unknown argument soon",
+		"fault create pods x odd 1s": "line 2: fault: unknown argument x",
+		"stray owned 1 2 3":          "line 2: stray: unknown argument 3",
+		`edit {"suspend":true} else`: "line 2: edit: not JSON",
+	} {
+		_, err := script.ParseLine("job {TEMPLATE}; " + text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
 }
 
 // playFile plays a script in which the real controllers are deterministic, so that

@@ -3,6 +3,7 @@ package conformance
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (d *divergence) sleep() {
 }
 
 func (d *divergence) parse(t *testing.T) *script.Script {
-	s, err := script.ParseLine(d.script)
+	s, err := script.ParseLine(d.script, slices.Sorted(maps.Keys(d.do))...)
 	must.OK(t, err)
 	return s
 }

@@ -176,7 +176,7 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 					t.Fatal(err)
 				}
 				switchGates(t, r)
-				must.OK(t, w.Do(s, script.Step{Op: "restartall"}))
+				must.OK(t, w.Do(s, script.Step{Op: "restart-controllers"}))
 			case "resources":
 				if got := resources(w.Server, step.Arg(0)); got != step.Arg(1) {
 					t.Errorf("step %q: %s", step, got)

@@ -35,8 +35,8 @@ func bounded(t *rapid.T, spec string, steps []Step) []Step {
 	}
 	for i, step := range steps {
 		switch step.Op {
-		case "stopall", "restartall":
-			stopped = step.Op == "stopall"
+		case "stop-controllers", "restart-controllers":
+			stopped = step.Op == "stop-controllers"
 		case "schedule":
 			spec = step.Arg(0)
 		case "old":

@@ -81,7 +81,7 @@ func groupSteps() []choice {
 		of(1, "ungroup", kinds),
 		of(2, "delete-job", among("Background", "Foreground", "Orphan")),
 		of(2, "recreate"),
-		of(2, "restartall"),
+		of(2, "restart-controllers"),
 	}
 }
 
@@ -234,9 +234,10 @@ func choicesForPods() []choice {
 		of(4, "ready", pod),
 		of(2, "unready", pod),
 		of(1, "unknown", pod),
-		of(2, "restart", pod, among("1", "2", "5"), among("", "", "main", "side", "init")),
+		of(2, "restart", pod, among("times=1", "times=2", "times=5"),
+			among("", "", "container=main", "container=side", "container=init")),
 		ofEnding(12, pod, exitCodes, among("", "", "", "main", "side", "init")),
-		of(3, "evict", pod, among("DisruptionTarget", "ConfigIssue"), among("", "", "running")),
+		of(3, "mark", pod, among("DisruptionTarget", "ConfigIssue"), among("failed", "failed", "")),
 		of(4, "delete", pod, among("", "", "0", "1", "60")),
 		of(5, "gone", pod, among("", "", "0", "1", "42")),
 		of(1, "strip", pod),
@@ -264,7 +265,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(2, "stray", among("", "tracked", "owned", "foreign", "unlabeled"),
 			among("", "tracked", "0", "1", "9", elsewhere), among("", "0", "1")),
 		of(1, "touch"),
-		of(1, "restartall"),
+		of(1, "restart-controllers"),
 		of(1, "skew", among("0s", "3s", "-3s", "40s", "-40s", "1h", "-1h")),
 
 		of(2, "fault", among("create"), among("pods"), answers, shares, delays),
@@ -328,8 +329,8 @@ func cronSteps(p pace, manual bool) []choice {
 		of(2, "squat", among("1", "2", "5", "60"), among("", "owned", "restored", "report", elsewhere)),
 		of(1, "cronmanual"),
 		of(1, "delete-job", among("Background", "Foreground", "Orphan")),
-		of(3, "restartall"),
-		of(2, "stopall"),
+		of(3, "restart-controllers"),
+		of(2, "stop-controllers"),
 		of(3, "skew", among("0s", "40s", "1h", "1h")),
 
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),

@@ -45,7 +45,7 @@ func partialEnd(t *rapid.T) []Step {
 		steps = append(steps, step(t, ready, k), step(t, "tick", moments))
 	}
 	if rapid.Bool().Draw(t, "evicted") {
-		steps = append(steps, step(t, "evict", k, among("DisruptionTarget", "ConfigIssue")))
+		steps = append(steps, step(t, "mark", k, among("DisruptionTarget", "ConfigIssue"), one("failed")))
 	} else {
 		steps = append(steps,
 			step(t, "part", k, among("Running", "Running", "Failed"), states, states),
@@ -69,7 +69,7 @@ func restarts(t *rapid.T) []Step {
 	k := one(pod(t))
 	return []Step{
 		step(t, "run", k),
-		step(t, "restart", k, among("2", "5", "5")),
+		step(t, "restart", k, among("times=2", "times=5", "times=5")),
 		step(t, "tick", moments),
 		step(t, "tick", moments),
 	}
@@ -81,7 +81,7 @@ func thing(t *rapid.T, k func(*rapid.T) string) Step {
 	case 0:
 		return step(t, "delete", k, among("", "1", "60"))
 	case 1:
-		return step(t, "evict", k, among("DisruptionTarget", "ConfigIssue"))
+		return step(t, "mark", k, among("DisruptionTarget", "ConfigIssue"), one("failed"))
 	case 2:
 		return step(t, "gone", k, among("", "0", "1"))
 	}

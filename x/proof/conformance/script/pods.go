@@ -22,6 +22,7 @@ var podSteps = map[string]func(*World, *corev1.Pod, Step) error{
 	"succeed":  end,
 	"fail":     end,
 	"evict":    evict,
+	"mark":     mark,
 	"unknown":  func(w *World, p *corev1.Pod, _ Step) error { return setPhase(w, p, corev1.PodUnknown) },
 	"delete":   deletePod,
 	"gone":     gone,
@@ -108,15 +109,15 @@ func setPhase(w *World, p *corev1.Pod, phase corev1.PodPhase) error {
 	return status(w, p, func(p *corev1.Pod) { p.Status.Phase = phase })
 }
 
-// restart counts restarts of all containers, or of the named one.
+// restart counts one restart of all containers or of the named one, or as many as are given.
 func restart(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) || p.Spec.NodeName == "" {
 		return nil
 	}
 	return status(w, p, func(p *corev1.Pod) {
 		setContainers(p, func(c *corev1.ContainerStatus) {
-			if name := s.Arg(2); name == "" || name == c.Name {
-				c.RestartCount += int32(number(s.Arg(1)))
+			if name := s.Value("container", ""); name == "" || name == c.Name {
+				c.RestartCount += int32(number(s.Value("times", "1")))
 			}
 		})
 	})
@@ -162,14 +163,27 @@ func exit(w *World, p *corev1.Pod, exitCode, container string) error {
 	})
 }
 
-// evict fails the pod for an outside reason, and does not change the containers.
+// evict gives the pod the condition DisruptionTarget, and deletes it.
 func evict(w *World, p *corev1.Pod, s Step) error {
+	if isTerminal(p) {
+		return nil
+	}
+	s = Step{Op: s.Op, Args: []string{s.Arg(0), string(corev1.DisruptionTarget)}}
+	if err := mark(w, p, s); err != nil {
+		return err
+	}
+	return deletePod(w, p, Step{})
+}
+
+// mark gives the pod a condition and, with "failed", fails it. The containers do not change: a kubelet
+// that is short of memory does so, and others may.
+func mark(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil
 	}
 	return status(w, p, func(p *corev1.Pod) {
 		setCondition(w, p, corev1.PodConditionType(s.Arg(1)), corev1.ConditionTrue, "Evicted")
-		if s.Arg(2) != "running" {
+		if s.Arg(2) == "failed" {
 			p.Status.Phase = corev1.PodFailed
 		}
 	})

@@ -132,13 +132,14 @@ func marshal(v any) []byte {
 	return data
 }
 
-// Parse reads a script.
-func Parse(text string) (*Script, error) {
+// Parse reads a script. An unknown step and an unknown argument are errors. The caller may carry out
+// other steps, which have no arguments.
+func Parse(text string, others ...string) (*Script, error) {
 	s := &Script{}
 	lines := bufio.NewScanner(strings.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
-		if err := s.parseLine(strings.TrimSpace(lines.Text())); err != nil {
+		if err := s.parseLine(strings.TrimSpace(lines.Text()), others); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
@@ -173,7 +174,9 @@ var shortened = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"j
 
 // ParseLine is like Parse for lines with several steps, separated by "; ". TEMPLATE in the text
 // means [Template], and JOB means the field of a job template that contains it.
-func ParseLine(text string) (*Script, error) { return Parse(shortened.Replace(text)) }
+func ParseLine(text string, others ...string) (*Script, error) {
+	return Parse(shortened.Replace(text), others...)
+}
 
 // MadeStale returns the script for controllers of a release that never wait until they see their
 // own writes. A script that holds back the cache of pods loses its orphans: the real controller
@@ -192,7 +195,7 @@ func (s *Script) MadeStale() *Script {
 	return &out
 }
 
-func (s *Script) parseLine(text string) error {
+func (s *Script) parseLine(text string, others []string) error {
 	op, rest, _ := strings.Cut(text, " ")
 	switch {
 	case text == "":
@@ -208,16 +211,16 @@ func (s *Script) parseLine(text string) error {
 		err := json.Unmarshal([]byte(rest), s.CronJob)
 		complete(&s.CronJob.JobTemplate.Spec.Template.Spec)
 		return err
-	case op == "manual":
+	case text == "manual":
 		s.Manual = true
-	case op == "stale":
+	case text == "stale":
 		s.Stale = true
 	case op == "begin":
 		var err error
 		s.Begin, err = time.Parse(time.RFC3339, rest)
 		return err
 	default:
-		return s.parseStep(text)
+		return s.parseStep(text, others)
 	}
 	return nil
 }
@@ -233,11 +236,15 @@ func complete(s *corev1.PodSpec) {
 	}
 }
 
-func (s *Script) parseStep(text string) error {
+func (s *Script) parseStep(text string, others []string) error {
 	l, err := line.Parse(text)
 	if err != nil {
 		return err
 	}
+	if l.Input != "" && !json.Valid([]byte(l.Input)) {
+		return fmt.Errorf("%s: not JSON: %s", l.Name, l.Input)
+	}
+
 	step := Step{Op: l.Name}
 	for _, a := range l.Args {
 		arg := a.Key
@@ -250,5 +257,60 @@ func (s *Script) parseStep(text string) error {
 		step.Args = append(step.Args, l.Input)
 	}
 	s.Steps = append(s.Steps, step)
-	return nil
+
+	if slices.Contains(others, l.Name) {
+		return l.Check("")
+	}
+	form, ok := forms[l.Name]
+	if !ok {
+		return fmt.Errorf("%s: no such step", l.Name)
+	}
+	return l.Check(form)
 }
+
+// forms holds the arguments of the steps.
+var forms = map[string]string{
+	"tick": "DURATION",
+
+	// The pods, by a number, a range, or "all".
+	"bind": "POD", "run": "POD", "unready": "POD", "ready": "POD", "lost": "POD", "unknown": "POD",
+	"strip": "POD", "relabel": "POD", "disown": "POD", "claim": "POD",
+	"evict":    "POD",
+	"delete":   "POD [N]",
+	"gone":     "POD [N]",
+	"succeed":  "POD",
+	"fail":     "POD [code=N] [container=NAME]",
+	"restart":  "POD [times=N] [container=NAME]",
+	"mark":     "POD TYPE [failed]",
+	"annotate": "POD index|failures|ignored VALUE",
+	"part":     "POD PHASE STATE STATE",
+	"merge":    "POD JSON",
+
+	// The job.
+	"edit": "JSON", "mergejob": "JSON", "suspend": "on|off", "parallelism": "N|none", "completions": "N|none",
+	"resize": "N", "minCount": "N", "limit": "N|none", "ttl": "N|none", "deadline": "N|none",
+	"ungroup":    "RESOURCE",
+	"delete-job": "[Background|Foreground|Orphan]",
+	"recreate":   "",
+	"complete":   "JOB",
+	"touch":      "",
+	"stray":      strayForm + " " + strayForm + " " + strayForm,
+	"condition":  "TYPE [True|False] [REASON] [MESSAGE]",
+	"counter":    "active|ready|terminating|failed|succeeded|failedIndexes VALUE",
+	"old":        "mode|schedule|zone|managedBy VALUE",
+
+	// The CronJob.
+	"cronsuspend": "on|off", "schedule": "TEXT", "zone": "ZONE", "concurrency": "POLICY", "starting": "N|none",
+	"successful": "N|none", "failed": "N|none",
+	"deletecron": "Background|Foreground|Orphan",
+	"squat":      "N [owned|restored|report|elsewhere]",
+	"cronmanual": "",
+
+	// The controllers and the server.
+	"closing": "", "restart-controllers": "", "stop-controllers": "",
+	"hold": "RESOURCE", "release": "RESOURCE",
+	"skew":  "DURATION",
+	"fault": "VERB RESOURCE conflict|error|quota|gone|lost all|even|odd DURATION",
+}
+
+const strayForm = "[tracked|owned|foreign|unlabeled|elsewhere|N]"

@@ -46,18 +46,21 @@ var worldSteps = map[string]func(*World, *Script, Step) error{
 	"deletecron": deleteCronJob,
 	"squat":      squat,
 	"cronmanual": cronManual,
-	"closing":    func(w *World, _ *Script, _ Step) error { w.CloseNamespace(Namespace); return nil },
-	"hold":       func(w *World, _ *Script, s Step) error { w.Hold(s.Arg(0)); return nil },
-	"release":    func(w *World, _ *Script, s Step) error { w.Release(s.Arg(0)); return nil },
-	"skew":       func(w *World, _ *Script, s Step) error { w.Skew = duration(s.Arg(0)); return nil },
-	"fault":      addFault,
-	"restartall": func(w *World, _ *Script, _ Step) error { w.stop(); w.start(); return nil },
-	"stopall":    func(w *World, _ *Script, _ Step) error { w.stop(); w.stop = func() {}; return nil },
-	"touch":      touch,
-	"mergejob":   mergeJob,
-	"old":        old,
-	"condition":  editCondition,
-	"counter":    editCounter,
+
+	"closing": func(w *World, _ *Script, _ Step) error { w.CloseNamespace(Namespace); return nil },
+	"hold":    func(w *World, _ *Script, s Step) error { w.Hold(s.Arg(0)); return nil },
+	"release": func(w *World, _ *Script, s Step) error { w.Release(s.Arg(0)); return nil },
+	"skew":    func(w *World, _ *Script, s Step) error { w.Skew = duration(s.Arg(0)); return nil },
+	"fault":   addFault,
+
+	"restart-controllers": func(w *World, _ *Script, _ Step) error { w.stop(); w.start(); return nil },
+	"stop-controllers":    func(w *World, _ *Script, _ Step) error { w.stop(); w.stop = func() {}; return nil },
+
+	"touch":     touch,
+	"mergejob":  mergeJob,
+	"old":       old,
+	"condition": editCondition,
+	"counter":   editCounter,
 }
 
 // editJob changes the spec of the job "j", or of the first job.

@@ -46,6 +46,6 @@ func withOutage(t *rapid.T, steps []Step) []Step {
 		return steps
 	}
 	at := rapid.IntRange(0, len(steps)).Draw(t, "at")
-	return slices.Insert(steps, at, Step{Op: "stopall"}, Step{Op: "tick", Args: []string{"13h"}},
-		Step{Op: "restartall"})
+	return slices.Insert(steps, at, Step{Op: "stop-controllers"}, Step{Op: "tick", Args: []string{"13h"}},
+		Step{Op: "restart-controllers"})
 }

@@ -7,7 +7,7 @@
 //   - A round begins. Its next write succeeds, fails, loses its reply, or finds its object changed
 //     or gone. A status write may seem to fail and take effect later.
 //   - The controller crashes. One object is delivered.
-//   - A pod starts, ends, is restarted, evicted or disrupted, loses its finalizer, or appears
+//   - A pod starts, ends, is restarted, deleted or evicted, loses its finalizer, or appears
 //     without an owner.
 //   - A user suspends, resumes, scales or deletes.
 //   - The clock advances to the next requeue, or goes back.

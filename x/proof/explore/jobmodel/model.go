@@ -85,8 +85,8 @@ const (
 	kindFailPod
 	kindKubelet
 	kindRestart
+	kindDeletePod
 	kindEvict
-	kindDisrupt
 	kindStrip
 	kindOrphan
 	kindEdit
@@ -100,7 +100,7 @@ var kinds = [kindCount]string{
 	"round begins", "write", "write fails", "reply is lost", "status write is delayed",
 	"delayed status takes effect", "crash", "restart with an older list", "deliver pod", "deliver job",
 	"deliver groups", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
-	"evict", "disrupt", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
+	"delete pod", "evict", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
 }
 
 // detail packs the subject of a step: a controller, a pod and a number.

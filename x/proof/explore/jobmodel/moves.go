@@ -113,11 +113,11 @@ func (w *worker) podMoves(s *state, i int) {
 		w.kubeletMoves(s, i, p)
 	}
 	left := &s.left
-	if left.Evictions > 0 && !p.deleting {
-		w.movePod(s, i, kindEvict, podStep{act: actEvict}, &left.Evictions)
+	if left.PodDeletes > 0 && !p.deleting {
+		w.movePod(s, i, kindDeletePod, podStep{act: actRemove}, &left.PodDeletes)
 	}
-	if left.Disruptions > 0 && !p.deleting && !p.ended {
-		w.movePod(s, i, kindDisrupt, podStep{act: actDisrupt}, &left.Disruptions)
+	if left.Evictions > 0 && !p.deleting && !p.ended {
+		w.movePod(s, i, kindEvict, podStep{act: actEvict}, &left.Evictions)
 	}
 	if left.Strips > 0 && !p.Untracked && !p.ended {
 		w.movePod(s, i, kindStrip, podStep{act: actStrip}, &left.Strips)

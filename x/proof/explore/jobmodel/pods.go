@@ -30,8 +30,8 @@ const (
 	actRun act = iota
 	actFinish
 	actRestart
+	actRemove
 	actEvict
-	actDisrupt
 	actStrip
 	actAdopt
 	actRelease
@@ -105,14 +105,14 @@ func do(w *world.Job, p *job.Pod, step podStep) {
 		w.Finish(p, step.code)
 	case actRestart:
 		w.RestartContainer(p)
+	case actRemove:
+		w.Delete(p)
 	case actEvict:
 		w.Evict(p)
-	case actDisrupt:
-		w.Disrupt(p)
 	case actStrip:
 		p.Untracked = true
 		if p.Deletion != nil {
-			w.Evict(p) // no finalizer holds it any more
+			w.Delete(p) // no finalizer holds it any more
 		}
 	default:
 		write(w.Backend(), ref, step.act)

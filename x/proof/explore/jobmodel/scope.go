@@ -52,9 +52,9 @@ type Budget struct {
 	Delays uint8
 	// Restarts are restarts of containers.
 	Restarts uint8
-	// Evictions delete pods, Disruptions also give them the condition DisruptionTarget first,
+	// PodDeletes delete pods, Evictions also give them the condition DisruptionTarget first,
 	// Strips remove finalizers, and Orphans are pods that appear without an owner (F6).
-	Evictions, Disruptions, Strips, Orphans uint8
+	PodDeletes, Evictions, Strips, Orphans uint8
 	// Edits are changes of the spec, and Deletes are deletions of the job (F7).
 	Edits, Deletes uint8
 	// Ticks advance the clock, and Backs turn it back by a minute (F8).

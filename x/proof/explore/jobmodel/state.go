@@ -208,7 +208,7 @@ func (s *state) append(dst []byte) []byte {
 		explore.Flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
 	dst = append(dst, s.groups.workload, s.groups.group)
 	b := &s.left
-	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions,
+	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.PodDeletes, b.Evictions,
 		b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
 	for i := range s.control {
 		dst = s.control[i].append(dst)

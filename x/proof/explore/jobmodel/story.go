@@ -230,10 +230,10 @@ func (m *Model) tellStep(names map[uint8]string, t *told) (commands []command, e
 		c.name = "succeed " + pod
 	case kindFailPod, kindKubelet:
 		c.name = fmt.Sprintf("fail %s code=%d", pod, n)
+	case kindDeletePod:
+		c.name = "delete " + pod
 	case kindEvict:
 		c.name = "evict " + pod
-	case kindDisrupt:
-		c.name = "evict " + pod + " condition=DisruptionTarget"
 	case kindOrphan:
 		c.name = "pod owner=Orphan"
 		if m.rounds.scope.Spec.CompletionMode == job.Indexed {

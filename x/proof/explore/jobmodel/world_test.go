@@ -126,11 +126,9 @@ func play(t *testing.T, w *world.Job, c command) {
 		w.Finish(pod(), 0)
 	case "fail":
 		w.Finish(pod(), int32(argument("code")))
+	case "delete":
+		w.Delete(pod())
 	case "evict":
-		if len(words) > 2 {
-			w.Disrupt(pod())
-			return
-		}
 		w.Evict(pod())
 	case "pod":
 		index := job.NoIndex()

@@ -83,13 +83,16 @@ func (p *CronJob) Do(step string) error {
 	if err != nil {
 		return err
 	}
+	if form, ok := cronJobForms[l.Name]; ok {
+		if err := l.Check(form); err != nil {
+			return err
+		}
+	}
+
 	rest := l.Word(0)
 	p.plans, p.differs = nil, ""
 	switch verb := l.Name; verb {
 	case "complete", "fail", "delete":
-		if len(l.Args) > 1 {
-			return fmt.Errorf("%s: unknown argument %s", verb, l.Args[1])
-		}
 		if err := p.jobStep(verb, rest); err != nil {
 			return err
 		}
@@ -128,6 +131,12 @@ func (p *CronJob) Do(step string) error {
 		return fmt.Errorf("%q: must be complete, fail, delete, trigger, tick, next, down, at or edit", verb)
 	}
 	return p.settle()
+}
+
+// cronJobForms has the arguments of the steps.
+var cronJobForms = map[string]string{
+	"complete": "[JOB]", "fail": "[JOB]", "delete": "[JOB]", "trigger": "",
+	"tick": "[TIME]", "next": "", "down": "[TIME]", "at": "[TIME]", "edit": "[JSON]",
 }
 
 func (p *CronJob) setClock(t time.Time) {

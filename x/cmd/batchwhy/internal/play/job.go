@@ -88,17 +88,23 @@ func (p *Job) Clone() Life {
 
 // Do takes one step:
 //
-//	run POD, succeed POD, fail POD [code=N], evict POD, lose POD, restart POD
+//	run POD, succeed POD, fail POD [code=N], delete POD, evict POD, lose POD, restart POD [times=N]
 //	tick DURATION, next
 //	edit JSON, delete-job
 //
-// POD is a name or "all". An evicted pod ends after its grace period, except on a lost node. The
-// controller has its rounds after each step, and while time passes.
+// POD is a name or "all". A pod that is deleted or evicted ends after its grace period, except on a
+// lost node. The controller has its rounds after each step, and while time passes.
 func (p *Job) Do(step string) error {
 	l, err := line.Parse(step)
 	if err != nil {
 		return err
 	}
+	if form, ok := jobForms[l.Name]; ok {
+		if err := l.Check(form); err != nil {
+			return err
+		}
+	}
+
 	rest := l.Word(0)
 	p.plans = nil
 	switch l.Name {
@@ -203,18 +209,13 @@ func (p *Job) podStep(l *line.Line) error {
 	verb, name := l.Name, l.Word(0)
 	act, ok := podActions[verb]
 	if !ok {
-		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete-job", verb)
+		return fmt.Errorf(
+			"%q: must be run, succeed, fail, delete, evict, lose, restart, tick, next, edit or delete-job", verb)
 	}
-	for _, a := range l.Args {
-		isCode := verb == "fail" && a.Key == "code"
-		isCondition := verb == "evict" && a.String() == "condition=DisruptionTarget"
-		if a.Key != name && !isCode && !isCondition {
-			return fmt.Errorf("%s: unknown argument %s", verb, a)
-		}
-	}
-	code, err := l.Int("code", 1)
-	if err != nil || code < 1 || code > 255 {
-		return fmt.Errorf("fail: code: must be from 1 to 255")
+	number := map[string]string{"fail": "code", "restart": "times"}[verb]
+	n, err := l.Int(number, 1)
+	if err != nil || n < 1 || n > 255 {
+		return fmt.Errorf("%s: %s: must be from 1 to 255", verb, number)
 	}
 
 	var pods []*job.Pod
@@ -229,15 +230,24 @@ func (p *Job) podStep(l *line.Line) error {
 	}
 
 	for _, pod := range pods {
-		act.do(p, pod, int32(code))
+		act.do(p, pod, int32(n))
 	}
 	return nil
 }
 
-// action is an action on a pod. can reports whether it applies to the pod.
+// jobForms has the arguments of the steps.
+var jobForms = map[string]string{
+	"tick": "[TIME]", "next": "", "edit": "[JSON]", "delete-job": "",
+	"run": "[POD]", "succeed": "[POD]", "delete": "[POD]", "evict": "[POD]", "lose": "[POD]",
+	"fail":    "[POD] [code=CODE]",
+	"restart": "[POD] [times=TIMES]",
+}
+
+// action is an action on a pod. can reports whether it applies to the pod. n is the number that the
+// step may have: an exit code, or how often.
 type action struct {
 	can func(*job.Pod) bool
-	do  func(p *Job, pod *job.Pod, code int32)
+	do  func(p *Job, pod *job.Pod, n int32)
 }
 
 var podActions = map[string]action{
@@ -253,18 +263,24 @@ var podActions = map[string]action{
 		p.world.Finish(pod, code)
 		p.story.tell(fmt.Sprintf("fail %s code=%d", pod.Name, code), "", "")
 	}},
+	"delete": {isActive, func(p *Job, pod *job.Pod, _ int32) {
+		p.world.Delete(pod)
+		p.story.tell("delete "+pod.Name, "", "")
+	}},
 	"evict": {isActive, func(p *Job, pod *job.Pod, _ int32) {
-		p.world.Disrupt(pod)
-		p.story.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+		p.world.Evict(pod)
+		p.story.tell("evict "+pod.Name, "", "")
 	}},
 	"lose": {isActive, func(p *Job, pod *job.Pod, _ int32) {
 		p.lost[pod.UID] = true
-		p.world.Disrupt(pod)
-		p.story.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+		p.world.Evict(pod)
+		p.story.tell("evict "+pod.Name, "", "")
 	}},
-	"restart": {isRunning, func(p *Job, pod *job.Pod, _ int32) {
-		p.world.RestartContainer(pod)
-		p.story.tell(fmt.Sprintf("restarted %s times=%d", pod.Name, pod.Detail.Containers[0].Restarts), "", "")
+	"restart": {isRunning, func(p *Job, pod *job.Pod, times int32) {
+		for range times {
+			p.world.RestartContainer(pod)
+		}
+		p.story.tell(fmt.Sprintf("restart %s times=%d", pod.Name, times), "", "")
 	}},
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
@@ -181,7 +182,8 @@ func statusText(s *job.Status) string {
 	}
 
 	if u := s.UncountedTerminatedPods; u != nil && len(u.Failed)+len(u.Succeeded) > 0 {
-		line("uncountedTerminatedPods: {failed: %d UIDs, succeeded: %d UIDs}", len(u.Failed), len(u.Succeeded))
+		line("uncountedTerminatedPods: {failed: %s, succeeded: %s}", value.Count(len(u.Failed), "UID"),
+			value.Count(len(u.Succeeded), "UID"))
 	}
 	return b.String()
 }

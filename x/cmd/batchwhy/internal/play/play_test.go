@@ -102,7 +102,7 @@ func TestViews(t *testing.T) {
 // TestStatusText tests the fields that are in no status at the end of an example.
 func TestStatusText(t *testing.T) {
 	got := statusText(&job.Status{Active: 1, FailedIndexes: new(""), UncountedTerminatedPods: &job.UncountedTerminatedPods{Failed: []job.UID{"a"}, Succeeded: []job.UID{"b", "c"}}})
-	if want := "active: 1\nfailedIndexes: \"\"\nuncountedTerminatedPods: {failed: 1 UIDs, succeeded: 2 UIDs}\n"; got != want {
+	if want := "active: 1\nfailedIndexes: \"\"\nuncountedTerminatedPods: {failed: 1 UID, succeeded: 2 UIDs}\n"; got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -152,6 +152,15 @@ func TestBadSteps(t *testing.T) {
 		"succeed j-1 code=1":         "succeed: unknown argument code=1",
 		"evict j-1 condition=Ready":  "evict: unknown argument condition=Ready",
 		"run j-1 j-2":                "run: unknown argument j-2",
+		"restart j-1 times=0":        "restart: times: must be from 1 to 255",
+		"restart j-1 code=1":         "restart: unknown argument code=1",
+		"delete j-1 30":              "delete: unknown argument 30",
+		"delete-job now":             "delete-job: unknown argument now",
+		"next 2":                     "next: unknown argument 2",
+		"tick 1s 2s":                 "tick: unknown argument 2s",
+		"tick every=1s":              "tick: unknown argument every=1s",
+		`tick 1s {"a": 1}`:           `tick: unknown argument {"a": 1}`,
+		`edit all {"parallelism":1}`: "edit: unknown argument all",
 		"tick soon":                  `tick: "soon": must be a duration`,
 		"tick -1s":                   "must be a duration",
 		"edit {":                     "must be fields of the spec",
@@ -168,7 +177,7 @@ func TestBadSteps(t *testing.T) {
 		}
 	}
 	for manifest, want := range map[string]string{
-		"kind: Job": "apiVersion", "": "is empty", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}": "no Job or CronJob",
+		"kind: Job": "apiVersion", `job stale {"parallelism": 1}`: "job: unknown argument stale", "": "is empty", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}": "no Job or CronJob",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 100000}": "at most 5000",
 	} {
 		var theatre Theatre

@@ -23,13 +23,15 @@ type Script struct {
 
 // first starts the life of the manifest's Job or CronJob, and writes its story to the teller.
 func (s *Script) first(story *teller) (Life, error) {
-	if l, err := line.Parse(s.Manifest); err == nil && l.Input != "" {
-		switch l.Name { // a story was pasted instead of a manifest
-		case "job":
-			return firstOf(l.Input, story, newJob)
-		case "cronjob":
-			return firstOf(l.Input, story, newCronJob)
+	l, err := line.Parse(s.Manifest)
+	if isStory := err == nil && l.Input != ""; isStory && (l.Name == "job" || l.Name == "cronjob") {
+		if err := l.Check("JSON"); err != nil {
+			return nil, err
 		}
+		if l.Name == "job" {
+			return firstOf(l.Input, story, newJob)
+		}
+		return firstOf(l.Input, story, newCronJob)
 	}
 
 	objects := &read.Objects{}

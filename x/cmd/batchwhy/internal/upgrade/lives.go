@@ -224,7 +224,7 @@ func happen(w *world.Job, choice, which int, code int32) string {
 		w.Finish(pod, code)
 		return fmt.Sprintf("pod %s had ended with exit code %d", pod.Name, code)
 	}
-	w.Evict(pod)
+	w.Delete(pod)
 	return "pod " + pod.Name + " was evicted"
 }
 
