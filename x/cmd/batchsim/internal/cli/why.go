@@ -91,7 +91,10 @@ func (w *round) Job(r sim.JobRound) {
 	if len(s.Pods) == 0 {
 		b.WriteString(" none")
 	}
-	if deleted > 0 {
+	switch {
+	case deleted == 1:
+		b.WriteString(", 1 of them is being deleted")
+	case deleted > 1:
 		fmt.Fprintf(&b, ", %d of them are being deleted", deleted)
 	}
 

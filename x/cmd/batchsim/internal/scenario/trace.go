@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/x/sim"
 )
 
@@ -134,7 +135,8 @@ func readSWF(file string, in io.Reader) iter.Seq2[record, error] {
 func parseSWF(text string) (record, error) {
 	fields := strings.Fields(text)
 	if len(fields) < swfFields {
-		return record{}, fmt.Errorf("has %d fields; the Standard Workload Format has %d", len(fields), swfFields)
+		return record{}, fmt.Errorf(
+			"has %s; the Standard Workload Format has %d", value.Count(len(fields), "field"), swfFields)
 	}
 	var n [swfFields]float64
 	for i := range n {

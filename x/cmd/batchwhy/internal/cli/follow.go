@@ -188,6 +188,7 @@ func (f *follower) note(c read.Change) {
 func (f *follower) explainChanged() error {
 	owners := f.owners
 	f.owners = make(map[job.UID][]read.Change)
+	explain.ConcernManifests(f.objects, owners)
 	f.options.At = f.now()
 	f.options.Only = func(uid job.UID) bool { return len(owners[uid]) > 0 }
 
@@ -197,10 +198,10 @@ func (f *follower) explainChanged() error {
 		if !ok {
 			break
 		}
-		if err := f.write(&x, owners[x.UID]); err != nil {
+		if err := f.write(&x, owners[x.Of]); err != nil {
 			return err
 		}
-		f.said[x.UID] = &x
+		f.said[x.Of] = &x
 	}
 
 	for _, uid := range slices.Sorted(maps.Keys(owners)) {
@@ -223,7 +224,7 @@ func (f *follower) explainChanged() error {
 // write writes one explanation: as a line of JSON, or as text that shows what has changed.
 func (f *follower) write(x *explain.Explanation, changes []read.Change) error {
 	if f.output != "json" {
-		return f.printer.Update(f.options.At, x, f.said[x.UID], changes)
+		return f.printer.Update(f.options.At, x, f.said[x.Of], changes)
 	}
 	data, err := json.Marshal(explain.Report{
 		SchemaVersion: explain.SchemaVersion,

@@ -127,6 +127,33 @@ func TestFollow_CronJob(t *testing.T) {
 	}
 }
 
+// TestFollow_Manifest: the manifest of a Job is explained again when that Job or its pods change, and when
+// the Job is gone.
+func TestFollow_Manifest(t *testing.T) {
+	const bare, whole = `{"restartPolicy": "Never"}`, `{"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}`
+	manifest := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a", "namespace": "n"},
+		"spec": {"backoffLimit": 1, "completions": 1, "parallelism": 2, "template": {"spec": ` + whole + `}}}` + "\n"
+	inputs := []string{manifest + strings.Replace(manifest, `"name": "a"`, `"name": "b"`, 1)}
+	for _, text := range watchedLife {
+		inputs = append(inputs, strings.Replace(text, bare, whole, 1))
+	}
+	_, out, errOut := follow(t, inputs, 10*time.Second)
+	const is = "A manifest of the Job in the cluster"
+	for _, want := range []string{
+		"09:14:00 Job n/a  starting", "09:14:00 Job n/b  starting",
+		"09:14:10 Job n/a  running  (Job n/a)\n  " + is, "note AppliesToExisting",
+		"09:14:20 Job n/a  running  (Pod n/a-x)\n  " + is,
+		"09:14:50 Job n/a  starting  (Job n/a is gone)", "no longer AppliesToExisting",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if n := strings.Count(out, " Job n/b  "); n != 1 || errOut != "" {
+		t.Errorf("%d explanations of what did not change, %s\n%s", n, errOut, out)
+	}
+}
+
 // TestFollow_JSON: each line is a report.
 func TestFollow_JSON(t *testing.T) {
 	_, out, _ := follow(t, watchedLife, time.Second, "--output=json")

@@ -115,7 +115,8 @@ func (l *cronLook) activeJobs() string {
 		names = append(names, fmt.Sprintf("%s is active for %s", c.Name, l.since(since)))
 	}
 	if len(names) == 0 {
-		names = []string{fmt.Sprintf("%d of its Jobs are active by its status", len(l.status.Active))}
+		n := len(l.status.Active)
+		names = []string{fmt.Sprintf("%d of its Jobs %s active by its status", n, verb(int64(n), "is", "are"))}
 	}
 	return list(names)
 }

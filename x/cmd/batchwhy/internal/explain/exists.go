@@ -7,37 +7,74 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// sortExisting notes the Jobs and CronJobs that an API server has accepted, by kind, namespace and name.
-func (e *Explainer) sortExisting() {
-	e.existing = make(map[string]any)
-	for _, j := range e.objects.Jobs {
-		if j != nil && !j.IsManifest {
-			e.existing["Job "+j.Key()] = j
+// eachMeta visits all Jobs and CronJobs.
+func eachMeta(o *read.Objects, visit func(kind string, m *read.Meta, isManifest bool, object any)) {
+	for _, j := range o.Jobs {
+		if j != nil {
+			visit("Job", &j.Meta, j.IsManifest, j)
 		}
 	}
-	for _, c := range e.objects.CronJobs {
-		if c != nil && !c.IsManifest {
-			e.existing["CronJob "+c.Key()] = c
+	for _, c := range o.CronJobs {
+		if c != nil {
+			visit("CronJob", &c.Meta, c.IsManifest, c)
 		}
 	}
 }
 
-// existingOf returns the object that kubectl apply would change, or nil. A manifest with generateName
-// changes none, and one without a namespace is taken for the namespace default.
-func (e *Explainer) existingOf(kind string, m *read.Meta) any {
-	if m.GenerateName != "" && m.Name == m.GenerateName {
-		return nil
+// sortExisting notes the Jobs and CronJobs that an API server has accepted, by kind, namespace and name.
+func (e *Explainer) sortExisting() {
+	e.existing = make(map[string]any)
+	eachMeta(e.objects, func(kind string, m *read.Meta, isManifest bool, object any) {
+		if !isManifest {
+			e.existing[kind+" "+m.Key()] = object
+		}
+	})
+}
+
+// existingOf returns the object that kubectl apply would change, or nil.
+func (e *Explainer) existingOf(kind string, m *read.Meta) any { return e.existing[appliedTo(kind, m)] }
+
+// appliedTo returns the kind, namespace and name of the object that kubectl apply changes, or "". A
+// manifest with generateName changes none, and one without a namespace is taken for the namespace
+// default.
+func appliedTo(kind string, m *read.Meta) string {
+	switch {
+	case m.GenerateName != "" && m.Name == m.GenerateName:
+		return ""
+	case m.Namespace == "":
+		return kind + " default/" + m.Name
 	}
-	key := m.Key()
-	if m.Namespace == "" {
-		key = "default/" + m.Name
+	return kind + " " + m.Key()
+}
+
+// ConcernManifests adds the changes that concern an object to those that concern the manifests of that
+// object, since their explanations begin with it. The changes are by the UID of what they concern.
+func ConcernManifests(o *read.Objects, changes map[job.UID][]read.Change) {
+	of := make(map[string][]read.Change) // by kind, namespace and name
+	for uid, all := range changes {
+		for _, c := range all {
+			if c.UID == uid && c.Gone {
+				of[c.Kind+" "+c.Key] = []read.Change{c}
+			}
+		}
 	}
-	return e.existing[kind+" "+key]
+	eachMeta(o, func(kind string, m *read.Meta, isManifest bool, _ any) {
+		if all := changes[m.UID]; len(all) > 0 && !isManifest {
+			of[kind+" "+m.Key()] = append(of[kind+" "+m.Key()], all...)
+		}
+	})
+
+	eachMeta(o, func(kind string, m *read.Meta, isManifest bool, _ any) {
+		if all := of[appliedTo(kind, m)]; len(all) > 0 && isManifest {
+			changes[m.UID] = append(changes[m.UID], all...)
+		}
+	})
 }
 
 // jobOver explains the manifest of a Job that exists already: what kubectl apply would change, and
@@ -233,7 +270,7 @@ func (d *differences) note(path string, was, is any) {
 	*d = append(*d, fmt.Sprintf("%s from %s to %s", path, brief(written(was)), brief(written(is))))
 }
 
-// tree is a map, or a list of maps with names.
+// tree is a map, or a list of maps whose names differ.
 type tree struct {
 	parts  map[string]any
 	order  []string
@@ -249,11 +286,13 @@ func treeOf(value any) (t tree, ok bool) {
 		for _, element := range value {
 			fields, _ := element.(map[string]any)
 			name, _ := fields["name"].(string)
+			if _, isAgain := t.parts[name]; isAgain || name == "" {
+				return t, false
+			}
 			t.parts[name] = element
 			t.order = append(t.order, name)
 		}
-		_, isUnnamed := t.parts[""]
-		return t, !isUnnamed
+		return t, true
 	}
 	return t, false
 }
@@ -311,6 +350,9 @@ func written(value any) string {
 	if value == nil {
 		return "none"
 	}
-	data, _ := json.Marshal(value)
-	return string(data)
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value) // it was read from JSON
+	return strings.TrimSuffix(out.String(), "\n")
 }

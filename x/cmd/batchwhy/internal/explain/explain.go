@@ -96,9 +96,14 @@ func (e *Explainer) Next() (Explanation, bool) {
 	object := e.queue[0]
 	e.queue = e.queue[1:]
 	if c, ok := object.(*read.CronJob); ok {
-		return e.cronJob(c), true
+		out := e.cronJob(c)
+		out.Of = c.UID
+		return out, true
 	}
-	return e.job(object.(*read.Job)), true
+	j := object.(*read.Job)
+	out := e.job(j)
+	out.Of = j.UID
+	return out, true
 }
 
 // Report returns the findings and problems of the input as a whole.

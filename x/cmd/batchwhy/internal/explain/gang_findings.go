@@ -69,8 +69,8 @@ func (l *look) lacksGang(p *read.Pod) bool {
 }
 
 func (l *look) gangLack() string {
-	text := fmt.Sprintf("cannot get a node: a scheduler places pods of the gang only while %d of them exist "+
-		"(minCount), and the Job wants no more than %d", l.gang, l.found.Wanted)
+	text := fmt.Sprintf("cannot get a node: a scheduler places pods of the gang only while %d of them %s "+
+		"(minCount), and the Job wants no more than %d", l.gang, verb(l.gang, "exists", "exist"), l.found.Wanted)
 	if n := l.spec.Completions; n != nil && l.succeeded() > 0 {
 		text += fmt.Sprintf(", since %d of %s done", l.succeeded(),
 			count(int64(*n), "completion is", "completions are"))
@@ -106,7 +106,8 @@ func (l *look) remainderFindings() []Finding {
 	}
 
 	const minCount = "spec.scheduling.schedulingPolicy.gang.minCount"
-	rule := fmt.Sprintf("a scheduler places pods of the gang only while %d of them exist (minCount), and", size)
+	rule := fmt.Sprintf("a scheduler places pods of the gang only while %d of them %s (minCount), and", size,
+		verb(size, "exists", "exist"))
 	if l.job.IsManifest {
 		rule = "where the gate WorkloadWithJob is on, " + rule
 	}

@@ -139,7 +139,7 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 			podDeadline(p))
 		// A limit of 1000 or more is in fact no limit. The default with backoffLimitPerIndex is
 		// such a limit.
-		if limit := int64(*l.spec.BackoffLimit); limit < 1000 {
+		if limit := int64(*l.spec.BackoffLimit); limit > 0 && limit < 1000 {
 			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs "+
 				"between them",
 				limit+1, limit, span(time.Duration((limit+1)*value.Of(p.Spec.Deadline))*time.Second))

@@ -106,8 +106,9 @@ func (l *look) indexLimitFacts() (all []Fact) {
 
 	failed := int64(l.found.FailedIndexes.Len())
 	if most := l.spec.MaxFailedIndexes; most != nil {
-		all = append(all, fact("indexes", "%s failed%s; the Job fails when more than %d have failed "+
-			"(maxFailedIndexes)", count(failed, "index", "indexes"), named(l.found.FailedIndexes), *most))
+		all = append(all, fact("indexes", "%s failed%s; the Job fails when more than %d %s failed "+
+			"(maxFailedIndexes)", count(failed, "index", "indexes"), named(l.found.FailedIndexes), *most,
+			verb(int64(*most), "has", "have")))
 	}
 	return all
 }

@@ -129,8 +129,8 @@ func (l *look) nextDeletions() (all []Step) {
 
 func (l *look) whyDelete(r jobreason.Delete) string {
 	if r == jobreason.DeleteSurplus {
-		return fmt.Sprintf("%d are active and %d %s wanted", l.found.Active, l.found.Wanted,
-			verb(l.found.Wanted, "is", "are"))
+		return fmt.Sprintf("%s active and %s wanted", count(l.found.Active, "is", "are"),
+			count(l.found.Wanted, "is", "are"))
 	}
 	return withoutRule(r.String())
 }

@@ -164,7 +164,7 @@ func (l *look) podCounts() string {
 	if n := l.failures(); n > 0 {
 		s += fmt.Sprintf(", %d failed", n)
 		if t := l.terminatingFailures(); t > 0 {
-			s += fmt.Sprintf(", %d of them terminating, which count as failed", t)
+			s += fmt.Sprintf(", %d of them terminating, which %s as failed", t, verb(int64(t), "counts", "count"))
 		}
 	}
 	return s

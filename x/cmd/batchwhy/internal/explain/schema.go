@@ -52,6 +52,8 @@ type Explanation struct {
 	Namespace string  `json:"namespace,omitempty"`
 	Name      string  `json:"name"`
 	UID       job.UID `json:"uid,omitempty"`
+	// Of is the UID by which the input knows the object. A manifest also has one.
+	Of job.UID `json:"-"`
 	// Source is where the object is in the input.
 	Source string `json:"source,omitempty"`
 	State  State  `json:"state"`

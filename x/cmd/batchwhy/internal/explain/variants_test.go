@@ -41,6 +41,9 @@ func TestVariants(t *testing.T) {
 			answers := []byte(strings.Join(all, "\n"))
 			line := fmt.Sprintf("%s %d %.6x", q.name, len(all), sha256.Sum256(answers))
 			got.WriteString(line + "\n")
+			for _, wrong := range testfile.WrongCounts(string(answers)) {
+				t.Errorf("wrong number: %q", wrong)
+			}
 
 			if *dump != "" {
 				must.OK(t, os.WriteFile(filepath.Join(*dump, q.name), answers, 0o644))
