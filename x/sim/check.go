@@ -54,7 +54,31 @@ func (w *World) check() error {
 				i, n.Name, n.Losses, n.Preemptions, n.Price)
 		}
 	}
+	w.checkScales(add)
 	return errors.Join(append(problems, w.ControlPlane.check())...)
+}
+
+// checkScales refuses groups of an autoscaler that make no sense.
+func (w *World) checkScales(add func(format string, args ...any)) {
+	sizes := make(map[*Scale]int)
+	for i := range w.Nodes {
+		sizes[w.Nodes[i].Scale]++
+	}
+	for i, n := range w.Nodes {
+		s := n.Scale
+		switch {
+		case s == nil:
+		case n.Losses+n.Preemptions > 0:
+			add("nodes[%d]: %s: scale: such a node cannot be lost or preempted by chance", i, n.Name)
+		case sizes[s] == 0: // checked with the first node of the group
+		case s.Min < 0 || s.Min > sizes[s]:
+			add("nodes[%d]: %s: scale.min: %d: must be from 0 to the %s of the group", i, n.Name, s.Min,
+				value.Count(sizes[s], "node"))
+		case s.Wait < 0 || s.Idle < 0:
+			add("nodes[%d]: %s: scale: wait %v, idle %v: must not be negative", i, n.Name, s.Wait, s.Idle)
+		}
+		sizes[s] = 0
+	}
 }
 
 func (p *ControlPlane) check() error {

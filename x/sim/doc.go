@@ -28,6 +28,11 @@
 // so a replacement waits until the end if too few other pods are left; [Open].Why says so. With
 // [Pod].Quorum, pods do no work before enough of them run, with or without a gang.
 //
+// # Autoscaler
+//
+// Nodes with a [Scale] are added when pods wait, and removed when they are idle, with the delays of
+// the Cluster Autoscaler.
+//
 // # Chance
 //
 // Every draw follows from the seed and from its subject: the pod's job, its number in the job, and

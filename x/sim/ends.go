@@ -84,6 +84,9 @@ func (e *engine) endPod(id int32, p *pod) {
 	}
 
 	e.nodes.release(p.node, id, p, e.now)
+	if n := p.node; n >= 0 && e.nodes.all[n].group != nil && e.nodes.all[n].count == 0 {
+		e.scaler.emptied(n)
+	}
 	e.scheduler.hasLeft(p)
 	e.record.podEnded(e.now, p)
 	e.podHasEnded(id, p)
@@ -93,6 +96,7 @@ func (e *engine) endPod(id int32, p *pod) {
 	}
 
 	e.scheduler.run()
+	e.scaler.wake()
 }
 
 // disrupted are the conditions of a pod that was evicted.

@@ -34,6 +34,9 @@ const (
 	evAdmit                        // jobs may be admitted
 	evFate                         // a random disruption of a node
 	evGang                         // the scheduler sees the size of a gang
+	evScale                        // an autoscaler looks at the pods that wait
+	evNodeUp                       // a node that was added accepts pods
+	evIdle                         // an autoscaler looks at the idle nodes of a group
 )
 
 // engine runs one simulation.
@@ -62,6 +65,7 @@ type engine struct {
 
 	nodes     nodes
 	scheduler scheduler
+	scaler    scaler
 	admission admission
 	plane     plane
 	gc        podGC
@@ -132,6 +136,7 @@ func newEngine(ctx context.Context, w *World) *engine {
 	w.Disruptions = slices.Clip(w.Disruptions) // random disruptions are not added to the caller's
 	e.nodes.init(w.Nodes, len(w.Disruptions) > 0 || w.Scheduler != nil || hasRates(w.Nodes))
 	e.scheduler.init(e)
+	e.scaler.init(e)
 	e.admission.init(e)
 
 	return e
@@ -242,6 +247,12 @@ func (e *engine) handle(ev *event) {
 		e.admission.decide()
 	case evGang:
 		e.resizeGang(ev)
+	case evScale:
+		e.scaler.look()
+	case evNodeUp:
+		e.scaler.started(ev.id)
+	case evIdle:
+		e.scaler.removeIdle(e.scaler.groups[ev.id])
 	}
 }
 

@@ -26,6 +26,7 @@ func (r *Result) Metrics() []Metric {
 		{"pods failed", "", n(r.PodsFailed)},
 		{"evictions", "", n(r.Evictions)},
 		{"nodes lost", "", n(r.NodesLost)},
+		{"nodes added", "", n(r.NodesAdded)},
 		{"cost", "", r.Cost},
 		{"cost of busy nodes", "", r.CostBusy},
 		{"pod time used", "h", r.Used.Hours()},

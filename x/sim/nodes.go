@@ -33,6 +33,11 @@ type node struct {
 	// how long it had pods before that.
 	count           int
 	busySince, busy int64
+	// group is the group of an autoscaler, or nil. emptyAt is when the node became empty, or -1 if it is
+	// not there. starts is true while it starts.
+	group   *group
+	emptyAt int64
+	starts  bool
 }
 
 // room is what is free on a node, or the most that is free on any of several nodes.
@@ -74,21 +79,24 @@ func (n *nodes) init(specs []Node, keep bool) {
 	}
 
 	for i := range specs {
-		s := &specs[i]
-		r := room{pods: int64(s.Pods), cpu: s.CPU, memory: s.Memory}
-		if r.pods == 0 {
-			r.pods = defaultNodePods
-		}
-		if r.cpu == 0 {
-			r.cpu = math.MaxInt64 / 2
-		}
-		if r.memory == 0 {
-			r.memory = math.MaxInt64 / 2
-		}
-
-		n.all[i] = node{spec: s, room: r, pods: map[int32]struct{}{}, fate: fate{since: -1}}
+		n.all[i] = node{spec: &specs[i], room: roomOf(&specs[i]), pods: map[int32]struct{}{}, fate: fate{since: -1}}
 		n.update(i)
 	}
+}
+
+// roomOf returns what is free on an empty node.
+func roomOf(s *Node) room {
+	r := room{pods: int64(s.Pods), cpu: s.CPU, memory: s.Memory}
+	if r.pods == 0 {
+		r.pods = defaultNodePods
+	}
+	if r.cpu == 0 {
+		r.cpu = math.MaxInt64 / 2
+	}
+	if r.memory == 0 {
+		r.memory = math.MaxInt64 / 2
+	}
+	return r
 }
 
 // update updates the search tree after the machine with index i has changed.

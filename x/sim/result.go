@@ -51,11 +51,12 @@ type Result struct {
 	// after their TTL. PodsCollected counts the pods deleted because too many had ended.
 	Restarted, Evictions, Expired, PodsCollected int64
 	RunsStarted, RunsMissed                      int64
-	// NodesLost counts the random losses and preemptions of nodes. Cost is the cost of the nodes
+	// NodesLost counts the random losses and preemptions of nodes, and NodesAdded how often an
+	// autoscaler has added a node. Cost is the cost of the nodes
 	// until the last job ended, or until the end if jobs are open or CronJobs exist; CostBusy is
 	// the cost of the time in which they had pods.
-	NodesLost      int64
-	Cost, CostBusy float64
+	NodesLost, NodesAdded int64
+	Cost, CostBusy        float64
 	// Used is the running time of pods that succeeded, and Wasted the running time of pods that
 	// failed. Idle, which is in neither, is the time in which these pods ran and waited for their
 	// Pod.Quorum. Pods that have not ended are in none of the three. Of a pod whose container was

@@ -51,6 +51,7 @@ type ticket struct {
 	gang  *gang
 	timer uint32
 	came  int64
+	since int64
 }
 
 func (s *scheduler) init(e *engine) {
@@ -87,6 +88,7 @@ func (s *scheduler) add(id int32, p *pod) {
 		s.push(fit{need: needOf(p)}, ticket{id: id, timer: p.timer})
 	}
 	s.run()
+	s.e.scaler.wake()
 }
 
 // push puts a ticket at the end of its line.
@@ -98,7 +100,7 @@ func (s *scheduler) push(f fit, t ticket) {
 		s.lines = append(s.lines, l)
 	}
 	s.came++
-	t.came = s.came
+	t.came, t.since = s.came, s.e.now
 	l.tickets.push(t)
 	s.waiting++
 }
@@ -169,16 +171,20 @@ func (l *line) first() ticket { return l.tickets.items[l.tickets.head] }
 // drop removes void tickets from the front of a line.
 func (s *scheduler) drop(l *line) {
 	for l.tickets.len() > 0 {
-		t := l.first()
-		if t.gang != nil && t.gang.turn == t.timer {
-			return
-		}
-		if p := &s.e.pods.all[t.id]; t.gang == nil && p.timer == t.timer && p.state == podPending {
+		if t := l.first(); !s.isVoid(&t) {
 			return
 		}
 		l.tickets.pop()
 		s.waiting--
 	}
+}
+
+func (s *scheduler) isVoid(t *ticket) bool {
+	if t.gang != nil {
+		return t.gang.turn != t.timer
+	}
+	p := &s.e.pods.all[t.id]
+	return p.timer != t.timer || p.state != podPending
 }
 
 // sortedIDs returns the keys in increasing order.

@@ -116,6 +116,9 @@ type Node struct {
 	Away                Dist
 	// Price is the price of the node for an hour.
 	Price float64
+	// Scale, if not nil, makes the node one that an autoscaler adds and removes. Such a node is not
+	// lost or preempted by chance.
+	Scale *Scale
 }
 
 // Nodes returns n nodes like the given one, named node-0, node-1, and so on.

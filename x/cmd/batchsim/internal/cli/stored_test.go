@@ -27,9 +27,11 @@ func TestStored(t *testing.T) {
 				"nodes=[{count: 1}]"),
 			{"manifest", "day.yaml", "--shares", "3", "--grid", "nodes.0.count=2|4", "--claim", "data", "--image", "registry.example/batchsim", "--name", "nodes",
 				"--command", "/bin/batchsim", "--set", "jobs.parallelism=2", "--until", "8h", "--seed", "7", "--seeds", "5", "--db", "nodes.sqlite"}},
-		// This is the table of studies/README.md.
+		// These are tables of studies/README.md.
 		"gangs.txt": {{"compare", "../../studies/gangs/room.yaml", "--seeds", "5", "--variant", "one by one: options.gangs=false", "--variant", "gangs:",
 			"--variant", "minCount 6: jobs.scheduling.schedulingPolicy.gang.minCount=6", "--variant", "quota: options.gangs=false quota={pods: 12}"}},
+		"autoscaler.txt": {{"compare", "../../studies/autoscaler/day.yaml", "--seeds", "5", "--variant", "always there: nodes.0.autoscale=", "--variant", "autoscaler:",
+			"--variant", "idle 1m: nodes.0.autoscale.idle=1m", "--variant", "two stay: nodes.0.autoscale.min=2"}},
 		"help.txt": {{"-h"}, {"run", "-h"}, {"compare", "-h"}, {"sweep", "-h"}, {"merge", "-h"}, {"manifest", "-h"}, {"why", "-h"}},
 	} {
 		for _, args := range calls {

@@ -28,6 +28,7 @@ maxEvents: 12
 nodes:
 - {count: 2, pods: 13, cpu: 1400m, memory: 15Ki, skew: 16s, name: big, price: 0.5, lost: 1/h, preempted: 48/d, away: 50s}
 - {pods: 17}
+- {count: 3, pods: 54, autoscale: {min: 2, wait: 55s, start: 56s, idle: 57s}}
 controlPlane:
   latency: 18ms
   watchLag: 19ms
@@ -72,12 +73,17 @@ func TestEveryField(t *testing.T) {
 		Price: 0.5, Losses: 1, Preemptions: 2, Away: sim.Constant(50 * sec)}
 	second := node
 	second.Name = "big-1"
+	var scaled []sim.Node
+	for i := range 3 {
+		scale := &sim.Scale{Min: 2, Wait: 55 * sec, Start: sim.Constant(56 * sec), Idle: 57 * sec}
+		scaled = append(scaled, sim.Node{Name: fmt.Sprint("node-", 3+i), Pods: 54, Scale: scale})
+	}
 	window := func(from, length int) sim.Window {
 		return sim.Window{From: time.Duration(from) * sec, For: time.Duration(length) * sec}
 	}
 	want := sim.World{
 		Seed: 7, Start: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Until: 11 * time.Hour, MaxEvents: 12,
-		Nodes: []sim.Node{node, second, {Name: "node-2", Pods: 17}},
+		Nodes: append([]sim.Node{node, second, {Name: "node-2", Pods: 17}}, scaled...),
 		ControlPlane: sim.ControlPlane{Latency: ms(18), WatchLag: ms(19), QPS: 20, Burst: 21, Workers: 22, Fail: 0.23, LoseReply: 0.24,
 			Outages:  []sim.Outage{{Window: window(25, 26), Of: sim.APIServer}, {Window: window(27, 28)}, {Window: window(29, 30)}},
 			Restarts: []time.Duration{31 * sec, 32 * sec}, KeepMemory: true, Skew: 33 * sec, PodGC: 34},
@@ -85,8 +91,12 @@ func TestEveryField(t *testing.T) {
 			{Kind: sim.NodeLost, Node: 2, At: 38 * sec}, {Kind: sim.NodeDrained, At: 39 * sec}},
 		Admission: &sim.Quota{Pods: 40, Backfill: true},
 	}
-	if have := s.World(7); !reflect.DeepEqual(have, want) {
+	have := s.World(7)
+	if !reflect.DeepEqual(have, want) {
 		t.Errorf("have %+v\nwant %+v", have, want)
+	}
+	if have.Nodes[3].Scale != have.Nodes[5].Scale || have.Nodes[3].Scale == s.World(7).Nodes[3].Scale {
+		t.Error("the nodes of an entry are a group, and worlds share nothing")
 	}
 	jobs := job.Options{Backoff: backoff.Policy{Base: 41 * sec, Factor: 3, Max: 42 * sec}, PendingTimeout: 43 * sec, TerminatingTimeout: 44 * sec,
 		SuccessBeatsDeadline: true, Gangs: true, MaxIgnoredFailures: 45}
@@ -143,8 +153,11 @@ func TestEveryNumber(t *testing.T) {
 	}
 	load := func(path, value string) error {
 		settings := []Setting{{path, value}}
-		if path == "controlPlane.burst" {
+		switch path {
+		case "controlPlane.burst":
 			settings = append(settings, Setting{"controlPlane.qps", "1"})
+		case "nodes.0.autoscale.min":
+			settings = append(settings, Setting{"nodes.0.count", "1000000"})
 		}
 		_, err := Load(nil, settings)
 		return err
@@ -215,7 +228,7 @@ func TestEveryNumber(t *testing.T) {
 		}
 	}
 	walk("", reflect.TypeFor[Scenario](), nil)
-	if fields < 45 {
+	if fields < 49 {
 		t.Errorf("%d numbers were tried", fields)
 	}
 }
@@ -278,10 +291,20 @@ func TestNumbersTogether(t *testing.T) {
 	}
 	nodes := write(t, "scenario.yaml", "nodes: [{count: &n 2, pods: *n}]\n")
 	for path, problem := range map[string]string{"nodes.0.pods": "", "nodes.-1.pods": `"-1" is not a place`, "nodes.0x0.pods": `"0x0" is not a place`,
-		"controlPlane.burst": "controlPlane.burst: 3: needs qps"} {
+		"controlPlane.burst":    "controlPlane.burst: 3: needs qps",
+		"nodes.0.autoscale.min": "nodes.0.autoscale.min: 3: must not be above the count of 2"} {
 		if _, err := Load([]string{nodes}, []Setting{{path, "3"}}); (err == nil) != (problem == "") ||
 			err != nil && !strings.Contains(err.Error(), problem) {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for text, problem := range map[string]string{
+		"{autoscale: {}, count: 2}": "", "{autoscale: {min: 2}, count: 2}": "", "{autoscale: {min: 1}}": "", "{autoscale: {min: 2}}": "nodes.0.autoscale.min: 2: must",
+		"{autoscale: {}, lost: 1/d}": "nodes.0.autoscale: is not for", "{autoscale: {}, preempted: 1/d}": "nodes.0.autoscale: is not for", "{autoscale: {max: 2}}": "max",
+	} {
+		if _, err := Load([]string{write(t, "scaled.yaml", "nodes: ["+text+"]\n")}, nil); (err == nil) != (problem == "") ||
+			err != nil && !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 	if _, err := Load([]string{write(t, "alias.yaml", "nodes: [{skew: &n 0, pods: *n}]\n")}, nil); err == nil {

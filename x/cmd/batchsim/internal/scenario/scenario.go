@@ -62,6 +62,16 @@ type Nodes struct {
 	Lost      Rate `yaml:"lost"`
 	Preempted Rate `yaml:"preempted"`
 	Away      Dist `yaml:"away" limit:"positive"`
+	// Autoscale makes an autoscaler add and remove the nodes. Count is then the most that there are.
+	Autoscale *Autoscale `yaml:"autoscale"`
+}
+
+// Autoscale is sim.Scale.
+type Autoscale struct {
+	Min   int      `yaml:"min" limit:"0 1000000"`
+	Wait  Duration `yaml:"wait"`
+	Start Dist     `yaml:"start"`
+	Idle  Duration `yaml:"idle"`
 }
 
 // ControlPlane is sim.ControlPlane.
@@ -243,6 +253,14 @@ func (s *Scenario) nodes() (out []sim.Node) {
 			Away:        n.Away.Dist,
 			Price:       n.Price,
 		}
+		if a := n.Autoscale; a != nil {
+			node.Scale = &sim.Scale{
+				Min:   a.Min,
+				Wait:  time.Duration(a.Wait),
+				Start: a.Start.Dist,
+				Idle:  time.Duration(a.Idle),
+			}
+		}
 		for range n.Count.or1() {
 			node.Name = fmt.Sprintf("%s-%d", cmpOr(n.Name, "node"), len(out))
 			out = append(out, node)
@@ -338,8 +356,16 @@ func (s *Scenario) check() error {
 
 	if len(s.Nodes) > 0 {
 		total := 0
-		for _, n := range s.Nodes {
+		for i, n := range s.Nodes {
 			total += n.Count.or1()
+			switch a := n.Autoscale; {
+			case a == nil:
+			case a.Min > n.Count.or1():
+				return fmt.Errorf("%s: nodes.%d.autoscale.min: %d: must not be above the count of %d", s.file, i, a.Min,
+					n.Count.or1())
+			case n.Lost > 0 || n.Preempted > 0:
+				return fmt.Errorf("%s: nodes.%d.autoscale: is not for nodes that are lost or preempted", s.file, i)
+			}
 		}
 		if total == 0 || total > maxCount {
 			return fmt.Errorf("%s: nodes: %d in all; expected 1 to %d", s.file, total, maxCount)

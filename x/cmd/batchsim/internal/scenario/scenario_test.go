@@ -190,7 +190,7 @@ func TestBadFiles(t *testing.T) {
 		{"a.csv", "submit,duration\n0,1\n1,-9s\n", "a.csv:3: duration: \"-9s\": must not be negative"},
 		{"a.csv", "submit,duration,pods\n0,1,0\n", "a.csv:2: pods: \"0\" is not a number from 1"},
 		{"a.yaml", "untill: 3h\n", "a.yaml:1: untill: no such field; did you mean until?"},
-		{"a.yaml", "nodes:\n- {count: 1}\n- {cores: 4}\n", "a.yaml:3: nodes.1.cores: no such field; there are away, count"},
+		{"a.yaml", "nodes:\n- {count: 1}\n- {cores: 4}\n", "a.yaml:3: nodes.1.cores: no such field; there are autoscale, away"},
 		{"a.yaml", "until: soon\n", "a.yaml:1: until: \"soon\" is not a duration"},
 		{"a.yaml", "controlPlane:\n  latency: normal(1s)\n", "a.yaml:2: controlPlane.latency: \"normal(1s)\": unknown distribution \"normal\""},
 		{"a.yaml", "pods:\n- {match: x}\n- {failure: 2}\n", "a.yaml:3: pods.1: failure: \"2\" is not a share from 0 to 1"},
