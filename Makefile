@@ -19,7 +19,7 @@ reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{
 running = found=$$($(call reaching,$(1))); test -n "$$found"; go test -timeout=2h $$found $(2)
 # $(call tested,MODULE,FLAGS,PACKAGES) runs the tests of a module, and names those that were skipped.
 gotest = $(TOOL) gotestsum --format=pkgname -- $(2) -shuffle=$(or $(SEED),on)
-tested = @echo "== $(1)"; cd $(1); of="$(or $(3),./...)"; drawing=$$($(if $(SEED),$(call reaching,$(RAPID),$$of),true)); \
+tested = @echo "== $(1)"; cd $(1); of="$(or $(3),./...)"; drawing=$$($(if $(cases),$(call reaching,$(RAPID),$$of),true)); \
 	test -z "$$drawing" || $(gotest) $$drawing $(cases); \
 	others=$$(go list $$of | grep -vxF "$$drawing" || true); test -z "$$others" || $(gotest) $$others
 # $(call side-by-side,MODULES) makes $@/MODULE for each, two at a time: most packages keep one core busy. Long ones come first.
@@ -38,13 +38,13 @@ nested: ## the other modules, two at a time, but for those with the controllers 
 	$(call side-by-side,$(NESTED))
 nested/%:
 	$(call tested,$*,-p=1)
-# With the race detector these take minutes. The goroutines of the packages take turns by channels, and other tests play such lives.
-alone := /(jobcheck|internal/page|internal/upgrade)$$
-start := ./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./job/jobtest ./cronjob/cronjobtest ./x/...
+# The packages that start goroutines, but for one whose tests wait for processes, and the kits, with a quarter of the lives.
+starting = $$(for p in $$(go list -f '{{.ImportPath}}={{.Dir}}' ./...); do ! grep -qE '^\s*go [a-zA-Z.]+\(|synctest\.|\.Go\(func|t\.Parallel' $${p\#*=}/*.go || echo $${p%=*}; done | sed '/jobcheck$$/d')$(if $(filter .,$*), ./job/jobtest ./cronjob/cronjobtest)
 race: ## what starts goroutines, with the race detector, two modules at a time
 	$(call side-by-side,. $(filter-out x/proof%,$(NESTED)))
+race/%: cases += -rapid.checks=25
 race/%:
-	$(call tested,$*,-race -p=1 -skip='^Test(Find_Planted|Operator_Find|Steps_None)$$$$',$(if $(filter .,$*),$(start),$$(go list ./... | grep -vE '$(alone)')))
+	$(call tested,$*,-race -p=1 -skip='^Test(Find_Planted|Operator_Find|Steps_None)$$$$',$(starting))
 root: ## the tests of the local runner as root, some of which need it; with sudo for another user
 	go -C x/cmd/batchrun test -count=1 $(if $(filter 0,$(shell id -u)),,-exec 'sudo -n') ./...
 oldest: ## the library and the adapter compile with the oldest Go that their go.mod names
