@@ -336,7 +336,7 @@ func isSame(was, next any) bool {
 // quantity returns the value of a quantity such as 500m, 0.5 or 1Gi.
 func quantity(value any) (float64, bool) {
 	text := strings.Trim(written(value), `"`)
-	digits := strings.TrimRight(text, "numkMGTPEi")
+	digits := strings.TrimRight(text, "numkKMGTPEi")
 	n, err := strconv.ParseFloat(digits, 64)
 	factor, ok := map[string]float64{
 		"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
@@ -82,6 +83,7 @@ func TestQuestions(t *testing.T) {
 	schema := compileSchema(t)
 	for _, q := range questions(t) {
 		t.Run(q.name, func(t *testing.T) {
+			was := intact.Copy(q.objects)
 			report := explain.All(q.objects, q.options)
 			got := text(t, report)
 			compare(t, q.file+".txt", got)
@@ -102,6 +104,9 @@ func TestQuestions(t *testing.T) {
 			checkReport(t, report)
 			q.options.Timeline, q.options.Plan, q.options.For = true, true, time.Hour
 			checkSchema(t, schema, encode(t, explain.All(q.objects, q.options)))
+			if d := intact.Diff(q.objects, was); d != "" {
+				t.Error("the objects are written to", d)
+			}
 		})
 	}
 }
