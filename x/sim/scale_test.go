@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
 )
 
 // TestScale: when nodes are added and removed, and what they cost. The price of a node is one a second.
@@ -115,5 +116,22 @@ func TestScale_Drawn(t *testing.T) {
 	}
 	if added < 150 {
 		t.Errorf("only %d nodes were added", added)
+	}
+}
+
+// TestScale_Drained: a node that is drained while it is not there is not added, also not for a gang.
+func TestScale_Drained(t *testing.T) {
+	for _, test := range []struct {
+		spec  job.Spec
+		added int64
+		bound string
+	}{{Spec(1, 1), 1, "10"}, {ganged(2, 2, 0), 0, "never never"}} {
+		r := play(t, World{
+			Until: time.Hour, Nodes: Nodes(2, Node{Pods: 1, Scale: &Scale{}}), Disruptions: []Disruption{{Kind: NodeDrained, At: 1}},
+			Jobs: Of(Job{Name: "j", Submit: time.Second, Spec: test.spec, Pod: Pod{Duration: Constant(time.Minute)}, Options: gangJob("", test.spec).Options}),
+		})
+		if got := boundAt(r, "j"); r.NodesAdded != test.added || got != test.bound {
+			t.Errorf("%d nodes added, bound at %s; want %d, %s", r.NodesAdded, got, test.added, test.bound)
+		}
 	}
 }
