@@ -57,6 +57,9 @@ func (d *divergence) live(t *testing.T, side side) (seen string) {
 
 func (d *divergence) step(l *life, s *script.Script, step script.Step) {
 	if do := d.do[step.Op]; do != nil {
+		if len(step.Args) > 0 {
+			panic(fmt.Sprintf("step %q: unknown argument", step))
+		}
 		do(l)
 		return
 	}

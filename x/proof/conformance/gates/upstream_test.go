@@ -128,7 +128,7 @@ func TestUpstream(t *testing.T) {
 		t.Run(strings.TrimSpace(test.name+" "+test.about), func(t *testing.T) {
 			r, err := release.Parse(test.release)
 			must.OK(t, err)
-			s, err := script.ParseLine(strings.ReplaceAll(test.script, "TEMPLATE", template))
+			s, err := script.ParseLine(strings.ReplaceAll(test.script, "TEMPLATE", template), "see", "gate", "resources", "groups")
 			must.OK(t, err)
 
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
