@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,59 @@ func (l *cronLook) set(do, field string, value any, risk string) *Remedy {
 	if err := l.accepts(change); err != nil {
 		return l.edit(fmt.Sprintf("%s (%s: %v)", do, field, value))
 	}
+	return l.change(do, risk, change)
+}
+
+// change returns the remedy of a patch. The risk names a run that the planner starts because of it.
+func (l *cronLook) change(do, risk string, change *Act) *Remedy {
+	if run := l.startsNow(change); !run.IsZero() {
+		starts := fmt.Sprintf("the run of %s, which has not started so far, then starts: do not start it by hand as "+
+			"well; those before it are lost", l.moment(run))
+		if risk = starts + "; " + risk; strings.HasPrefix(risk, starts+"; safe") {
+			risk = starts
+		}
+	}
 	return does(do, risk+setBack(&l.cron.Meta), change)
+}
+
+// startsNow returns the run that starts now with a patch and not without it, or zero. A new schedule
+// or zone can have a time between the last recorded run and now, which then counts as missed.
+func (l *cronLook) startsNow(change *Act) (run time.Time) {
+	s := l.theirSnapshot
+	s.CronJob.Spec = cronjob.Spec{}
+	if patched(&s.CronJob.Spec, l.spec, change.Patch) != nil {
+		return run
+	}
+
+	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes(release.Newest()))
+	plan, err := cronjob.Reconcile(s)
+	if err != nil || len(plan.Create) == 0 {
+		return run
+	}
+	run = plan.Create[0].ScheduledTime
+	if len(l.theirs.Create) > 0 && l.theirs.Create[0].ScheduledTime.Equal(run) {
+		return time.Time{}
+	}
+	return run
+}
+
+// reschedule returns the remedy to choose other times by hand, with the times that start a run now.
+func (l *cronLook) reschedule(do string) *Remedy {
+	return withRisk(l.edit(do), l.edit(do).Risk+l.timesMissed())
+}
+
+// timesMissed warns of times between the last recorded run and now. It returns "" if no such time
+// starts a run.
+func (l *cronLook) timesMissed() string {
+	from := later(l.status.LastScheduleTime, l.snapshot.CronJob.CreationTimestamp)
+	if d := l.spec.StartingDeadlineSeconds; d != nil {
+		from = later(from, l.now.Add(-time.Duration(min(*d, 1<<30))*time.Second))
+	}
+	if l.isSuspended() || l.cron.IsManifest || l.now.Sub(from) < time.Hour {
+		return ""
+	}
+	return fmt.Sprintf(" But a time between %s (UTC) and now counts as missed, and a run of it starts soon: set "+
+		"startingDeadlineSeconds to 200 in the same change, if that is not wanted", l.moment(from))
 }
 
 func (l *cronLook) edit(do string) *Remedy {
@@ -136,7 +189,7 @@ func (l *cronLook) scheduleRemedies() []*Remedy {
 		return []*Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of "+
 			"week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
 	}
-	return []*Remedy{l.edit("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of " +
+	return []*Remedy{l.reschedule("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of " +
 		"week, or a name such as @daily")}
 }
 
@@ -156,7 +209,7 @@ func (l *cronLook) zoneOut(risk string) *Remedy {
 	if l.cron.IsManifest || l.accepts(change) != nil {
 		return l.edit(fmt.Sprintf("%s (schedule: %q, timeZone: %q)", do, rest, zone))
 	}
-	return does(do, risk+setBack(&l.cron.Meta), change)
+	return l.change(do, risk, change)
 }
 
 // lintFindings report surprises of a schedule, such as runs that are skipped when clocks change.
@@ -200,32 +253,73 @@ func (l *cronLook) lintFindings() (all []Finding) {
 	return all
 }
 
+// untouchedHour returns the remedy to run at the nearest hour that no change of clocks touches, and
+// that starts no run now.
+func (l *cronLook) untouchedHour() *Remedy {
+	const do = "choose an hour that the change of clocks does not touch"
+	fields := strings.Fields(l.spec.Schedule)
+	hour, err := strconv.Atoi(fields[min(1, len(fields)-1)])
+	for _, by := range []int{-1, 1, -2, 2, 3, 4} {
+		if err != nil || len(fields) != 5 || hour+by < 0 {
+			break
+		}
+
+		c := l.snapshot.CronJob
+		fields[1] = strconv.Itoa((hour + by) % 24)
+		c.Spec.Schedule = strings.Join(fields, " ")
+		isTouched := func(f schedule.Finding) bool {
+			return f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime
+		}
+		lint := cronjob.Compile(&c).Schedule.Lint(schedule.Circumstances{From: l.now})
+		change := patch(l.cron.Namespace, "cronjob", l.cron.Name, "spec.schedule", c.Spec.Schedule)
+		if !slices.ContainsFunc(lint, isTouched) && l.startsNow(change).IsZero() {
+			return l.set(do, "spec.schedule", c.Spec.Schedule,
+				"safe: no run starts because of it, and the next is due at the new time")
+		}
+	}
+	return l.reschedule(do + " (before 01:00 or after 04:00 in most zones), or timeZone Etc/UTC")
+}
+
+// weekday returns the first day of the schedule's last field, as date +%u prints it.
+func (l *cronLook) weekday() (day int, name string) {
+	fields := strings.Fields(l.spec.Schedule)
+	last := fields[len(fields)-1]
+	for day = 1; day <= 7; day++ {
+		name = time.Weekday(day % 7).String()
+		isNamed := strings.HasPrefix(strings.ToLower(last), strings.ToLower(name[:3]))
+		if isNamed || strings.HasPrefix(last, strconv.Itoa(day%7)) || last == strconv.Itoa(day) {
+			return day, name
+		}
+	}
+	return 5, "Friday"
+}
+
 func (l *cronLook) lintRemedy(kind schedule.FindingKind) *Remedy {
 	switch kind {
 	case schedule.NeverRuns:
-		return l.edit("correct spec.schedule: no date has this day and this month")
+		return l.reschedule("correct spec.schedule: no date has this day and this month")
 	case schedule.EitherDay:
-		return l.edit("restrict only one of the two day fields, and let the program test the other, as in: [ " +
-			"\"$(date +%u)\" = 5 ] || exit 0 (5 is Friday)")
+		day, name := l.weekday()
+		return l.reschedule(fmt.Sprintf("restrict only one of the two day fields, and let the program test the "+
+			"other, as in: [ \"$(date +%%u)\" = %d ] || exit 0 (%d is %s)", day, day, name))
 	case schedule.MissingDay, schedule.RareDate:
-		return l.edit("if it should run at the end of each month, run on the 28th to the 31st and let the program " +
-			"test whether tomorrow is the 1st: [ \"$(date -d tomorrow +%d)\" = 01 ] || exit 0")
+		return l.reschedule("if it should run at the end of each month, run on the 28th to the 31st and let the " +
+			"program test whether tomorrow is the 1st: [ \"$(date -d tomorrow +%d)\" = 01 ] || exit 0")
 	case schedule.UnevenStep:
-		return l.edit("if the distance matters, use a step that divides 60 (minutes) or 24 (hours): a schedule " +
+		return l.reschedule("if the distance matters, use a step that divides 60 (minutes) or 24 (hours): a schedule " +
 			"cannot say another, since each field begins anew; or run more often, and let the program end when the " +
 			"last success is too recent")
 	case schedule.SkippedTime, schedule.RepeatedTime:
-		return l.edit("choose an hour that the change of clocks does not touch (before 01:00 or after 04:00 in " +
-			"most zones), or timeZone Etc/UTC")
+		return l.untouchedHour()
 	case schedule.ZoneSign:
-		return l.edit("use the name of a place, such as America/New_York, or the opposite sign")
+		return l.reschedule("use the name of a place, such as America/New_York, or the opposite sign")
 	case schedule.DeadlineTooShort:
 		return l.set("give the controller time: at least 200 seconds, or the time to the next run",
-			"spec.startingDeadlineSeconds", l.lateness(), "safe: late runs then start instead of being lost")
+			lateField, l.lateness(), "safe: late runs then start instead of being lost")
 	case schedule.NameCollision, schedule.RoundedInterval:
-		return l.edit("use a schedule of whole minutes")
+		return l.reschedule("use a schedule of whole minutes")
 	}
-	return l.edit("change spec.schedule if this is not meant")
+	return l.reschedule("change spec.schedule if this is not meant")
 }
 
 // restartFindings report that all containers share one backoffLimit under restartPolicy OnFailure.
@@ -308,9 +402,8 @@ func (l *cronLook) suspendedFindings() (all []Finding) {
 	if l.isSuspended() {
 		all = append(all,
 			finding(Note, "Suspended", "spec.suspend is true: no run starts, and none is recorded as missed",
-				l.set("resume it", "spec.suspend", false, "the latest run that has come due starts immediately if "+
-					"there is one, unless startingDeadlineSeconds has passed for it; the others are lost. Ask "+
-					"first why it was suspended")))
+				l.set("ask why it was suspended, and resume it", "spec.suspend", false,
+					"safe: no run that has come due meanwhile starts")))
 	}
 	if l.cron.JobsSuspended {
 		all = append(all, finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is "+
@@ -341,7 +434,8 @@ func (l *cronLook) zoneFindings() []Finding {
 			"which is UTC almost everywhere and is taken to be UTC here",
 		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies",
 			"spec.timeZone", "Europe/Berlin",
-			"safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")),
+			"safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours."+
+				l.timesMissed())),
 	)
 }
 

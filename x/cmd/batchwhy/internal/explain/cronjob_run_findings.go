@@ -218,6 +218,10 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 		name := active[0].Name
 		end := does("delete the active Job: the run that is due then starts",
 			"its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", name))
+		if cause != "" {
+			end.Risk += " The run that starts has the same trouble, unless spec.jobTemplate or its cause is " +
+				"corrected first."
+		}
 		switch long := l.runsLong(active[0]); {
 		case cause == "" && long != "":
 			cause, remedies = "; "+long, l.longRemedies(active[0])
@@ -306,7 +310,7 @@ func (l *cronLook) startedLate() []Finding {
 				"has come due starts immediately, and the others never", l.moment(c.ScheduledTime), span(late),
 				l.at(c.CreationTimestamp), why),
 			l.set("for the next time, let no run start that is more than an hour late",
-				"spec.startingDeadlineSeconds", int64(3600),
+				lateField, int64(3600),
 				"a run that cannot start within that time is lost; set it before the CronJob is resumed"),
 			when("this run is not wanted", does("delete its Job", "its work is ended, and its pods are deleted "+
 				"with their logs; the next run starts as scheduled", remove(l.cron.Namespace, "job", c.Name))),
@@ -406,14 +410,22 @@ func (l *cronLook) missedFindings() []Finding {
 			brief(firstPart(e.Message)))
 	}
 
-	remedies := []*Remedy{l.runNow("if the work of a missed run is needed, start one by hand")}
+	needed := "the work of a missed run is needed"
+	if due := l.due(); !due.IsZero() {
+		needed += fmt.Sprintf(" besides that of the run of %s, which is due and still to start", l.moment(due))
+	}
+	if refusal(l.events, l.now) != nil {
+		needed += ", and the API server accepts Jobs again"
+	}
+
+	remedies := []*Remedy{when(needed, l.runNow("start one by hand"))}
 	if l.isLost() { // the finding RunLost has the same remedy
 		remedies = nil
 	}
 
 	switch {
 	case m.TooLate:
-		remedies = append(remedies, l.set("let late runs start later", "spec.startingDeadlineSeconds", l.lateness(),
+		remedies = append(remedies, l.set("let late runs start later", lateField, l.lateness(),
 			"safe: a run then starts late instead of never, as long as the next is not due"))
 	case l.heldBy(m.Runs[0]) == "" && refusal(l.events, l.now) == nil && len(l.lateFindings()) == 0:
 		remedies = append(remedies, inspect("look whether the controller was down, or the CronJob suspended, in "+
@@ -422,8 +434,32 @@ func (l *cronLook) missedFindings() []Finding {
 	return oneFinding(Warning, "RunsMissed", text, remedies...)
 }
 
+// due returns a run that is due and has not started, or zero.
+func (l *cronLook) due() (run time.Time) {
+	for _, c := range l.plan.Create {
+		run = c.ScheduledTime
+	}
+	for _, w := range l.plan.Waits {
+		run = later(run, w.Run)
+	}
+	return run
+}
+
+const lateField = "spec.startingDeadlineSeconds"
+
 // lateness returns a startingDeadlineSeconds under which no run is lost because of a short outage.
-func (l *cronLook) lateness() int64 { return max(200, int64(l.interval().Seconds())) }
+// It prefers a value that does not start a run that is lost already.
+func (l *cronLook) lateness() int64 {
+	long := max(200, int64(l.interval().Seconds()))
+	const enough = 3600
+	starts := func(seconds int64) bool {
+		return !l.startsNow(patch("", "cronjob", l.cron.Name, lateField, seconds)).IsZero()
+	}
+	if long > enough && starts(long) && !starts(enough) {
+		return enough
+	}
+	return long
+}
 
 func moreRuns(n int) string {
 	if n <= 0 {

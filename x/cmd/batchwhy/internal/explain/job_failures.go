@@ -149,7 +149,32 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	default:
 		text += said(last.container.Message)
 	}
+	if why := l.overcome(last.place); why != "" {
+		return finding(Note, string(kind), text+"; "+why,
+			inspect("leave the Job alone: it goes on, and a restart would lose what is done", kubectl(l.job.Namespace,
+				"get", "job", l.job.Name, "--watch")), l.remediesOf(last)[0])
+	}
 	return finding(Warning, string(kind), text, l.remediesOf(last)...)
+}
+
+// overcome returns a text if the Job has gone on after its last failure and is far from its limit, or
+// else "".
+func (l *look) overcome(last int) string {
+	n, since := int64(0), l.found.Pods[last].FinishTime
+	for i := range l.pods {
+		if l.snapshot.Pods[i].Phase == job.PodSucceeded && l.found.Pods[i].FinishTime.After(since) {
+			n++
+		}
+	}
+
+	limit := int64(*l.spec.BackoffLimit)
+	switch {
+	case n == 0, l.failures()*4 > limit, l.works() == 0, l.found.FailedIndexes.Len() > 0:
+		return ""
+	}
+	return fmt.Sprintf("%s since then, and %s of backoffLimit %d %s left", count(n, "pod has succeeded",
+		"pods have succeeded"), count(limit-l.failures(), "retry", "retries"), limit,
+		verb(limit-l.failures(), "is", "are"))
 }
 
 // remediesOf say what to do about a pod that has failed, by the kind of its failure.

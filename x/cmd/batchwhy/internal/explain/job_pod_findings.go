@@ -245,6 +245,16 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 				"oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns),
 				"every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
+		if l.job.Annotations["helm.sh/hook"] != "" {
+			return []*Remedy{l.again("let the service account be there before the hook, which runs before the " +
+				"other objects of the chart: give its manifest the annotations helm.sh/hook: " +
+				l.job.Annotations["helm.sh/hook"] + " and helm.sh/hook-weight: \"-10\", or name an account that " +
+				"exists,"), when("the Job need not run first", l.again("make it a post-install,post-upgrade hook")),
+				inspect("create no account by hand: the Job would start although Helm has given up, and the next "+
+					"install would refuse an account that is not its own. Look what the release says",
+					"helm status "+quote(cmp.Or(l.job.Annotations["meta.helm.sh/release-name"], "RELEASE"))+
+						" -n "+quote(ns))}
+		}
 		return []*Remedy{
 			when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount",
 				cmp.Or(quoted(message, "serviceaccount"), quoted(message, "account"), l.serviceAccount())),

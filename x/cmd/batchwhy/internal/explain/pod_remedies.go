@@ -171,14 +171,31 @@ func (l *look) startRemedies(p *read.Pod, message string) []*Remedy {
 	}
 }
 
+func cordon(node string) *Act {
+	return &Act{Verb: Edits, Kind: "node", Name: node, Command: kubectl("", "cordon", node)}
+}
+
 // platformRemedies say what to do about an image that is built for other nodes.
-func (l *look) platformRemedies() []*Remedy {
-	return []*Remedy{
-		l.again("build the image for the architecture of each node it runs on (docker buildx build --platform " +
-			"linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for " +
-			"kubernetes.io/arch,"),
-		inspect("look which architectures the nodes have", "kubectl get nodes -L kubernetes.io/arch"),
+func (l *look) platformRemedies() (all []*Remedy) {
+	const most = 4 // pods that one command moves
+	var acts []*Act
+	for _, p := range l.pods {
+		waits := p.Object.Phase == job.PodPending && p.Node != ""
+		if waits && l.works() > 0 && len(acts) < 2*most {
+			acts = append(acts, cordon(p.Node), remove(p.Namespace, "pod", p.Name))
+		}
 	}
+	if len(acts) > 0 {
+		all = []*Remedy{when("pods on other nodes work", does("keep new pods off the node, and delete the pods that "+
+			"wait there: the Job creates others, and what it has done stays",
+			"each deleted pod counts as failed against "+l.failureLimit()+"; none of them has run. Allow pods on the "+
+				"node again (kubectl uncordon) when the Job has ended", acts...))}
+	}
+	return append(all,
+		l.again("build the image for the architecture of each node it runs on (docker buildx build --platform "+
+			"linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for "+
+			"kubernetes.io/arch,"),
+		inspect("look which architectures the nodes have", "kubectl get nodes -L kubernetes.io/arch"))
 }
 
 func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
@@ -548,11 +565,10 @@ func (l *look) sandboxRemedies(p *read.Pod, message string) []*Remedy {
 		}
 	}
 
-	cordon := &Act{Verb: Edits, Kind: "node", Name: p.Node, Command: kubectl("", "cordon", p.Node)}
 	return []*Remedy{when("the network plugin on the node is ill", look),
 		when("other nodes work", does("keep new pods off the node, and delete this one: the Job creates another",
 			"safe for the pod, which has not run; the deleted pod may count as failed",
-			cordon, remove(p.Namespace, "pod", p.Name)))}
+			cordon(p.Node), remove(p.Namespace, "pod", p.Name)))}
 }
 
 // terminatingRemedies say what to do about a pod whose deletion does not end.

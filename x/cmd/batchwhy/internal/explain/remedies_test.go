@@ -105,6 +105,8 @@ type price struct {
 	logs     bool // logs are lost
 	twice    bool // two runs are active where the policy allows one
 	fails    bool // a Job fails that would complete without the remedy
+	starts   bool // a run starts that has not started so far
+	both     bool // another remedy of the object starts a run by hand
 }
 
 // unsaid names the costs that a remedy does not mention.
@@ -120,6 +122,8 @@ func (p price) unsaid(r *explain.Remedy) (all []string) {
 	check(p.logs, "logs are lost, unsaid", "logs")
 	check(p.twice, "a second run, unsaid", "beside", "overlap")
 	check(p.fails, "the Job fails, unsaid", "fails")
+	check(p.starts, "a run starts now, unsaid", "then starts", "starts soon", "starts immediately")
+	check(p.starts && p.both, "a run that another remedy starts by hand, unsaid", "as well", "that is not wanted", "latest run")
 	return all
 }
 
@@ -420,6 +424,56 @@ func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 	return false
 }
 
+// startsRun reports whether a change of a CronJob starts a run that would not start without it. If the
+// user chooses the schedule or the zone, it tries several.
+func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) bool {
+	runs := func(spec cronjob.Spec) (run time.Time) {
+		changed := c.Object
+		changed.Spec = spec
+		w := world.NewCronJob(changed, cronjob.Kubernetes(release.Newest()))
+		w.Now = s.at
+		for _, j := range s.Jobs {
+			if j.Controller().UID == c.UID {
+				w.Add(cronjob.ChildOf(&c.Object, &j.Object, c.UID, j.Annotations))
+			}
+		}
+		plan, err := cronjob.Reconcile(w.Snapshot())
+		if err == nil && len(plan.Create) > 0 {
+			run = plan.Create[0].ScheduledTime
+		}
+		return run
+	}
+
+	a := r.Acts()[0]
+	var specs []cronjob.Spec
+	switch {
+	case a.Verb == explain.Patches:
+		after := s.clone()
+		if after.patch(a) != nil {
+			return false
+		}
+		specs = append(specs, after.cronJob(c.Namespace, c.Name).Object.Spec)
+		for _, zone := range []string{"America/Los_Angeles", "America/Sao_Paulo", "Europe/London", "Asia/Tokyo"} {
+			if strings.Contains(r.Risk, "replace Europe/Berlin by yours") {
+				next := specs[0]
+				next.TimeZone = &zone
+				specs = append(specs, next)
+			}
+		}
+	case strings.Contains(r.Do, "schedule") || strings.Contains(r.Do, "hour"):
+		for hour := range 24 {
+			next := c.Object.Spec
+			next.Schedule = fmt.Sprintf("30 %d * * *", hour)
+			specs = append(specs, next)
+		}
+	}
+	was := runs(c.Object.Spec)
+	return slices.ContainsFunc(specs, func(spec cronjob.Spec) bool {
+		run := runs(spec)
+		return !run.IsZero() && !run.Equal(was)
+	})
+}
+
 // aboutThePast are findings about past events. A patch does not remove them.
 var aboutThePast = strings.Fields("PodsFail OutOfMemory CannotStart Evicted DisruptionsCount NodeRefused PodDeadline ContainerLost " +
 	"PodDeleted RunsMissed StartedLate IgnoredForever RunsFail CrashLoop")
@@ -451,6 +505,14 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 	}
 
 	first := r.Acts()[0]
+	if c := before.cronJob(x.Namespace, x.Name); x.Kind == "CronJob" && x.UID != "" && c != nil && first.Kind == "cronjob" {
+		cost.starts = before.startsRun(c, r)
+		cost.both = slices.ContainsFunc(x.Findings, func(f explain.Finding) bool {
+			return slices.ContainsFunc(f.Remedies, func(r *explain.Remedy) bool {
+				return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Starts
+			})
+		})
+	}
 	switch {
 	case first.Kind == "pods" && !strings.Contains(f.Text, "count/pods"):
 		faults = append(faults, "the finding stays: pods that have ended take no room")
@@ -672,6 +734,12 @@ func TestRemedies_Faults(t *testing.T) {
 			[]*explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
 		{"a Job by hand beside the next run", cronWith(`"schedule": "0 9 * * *", "concurrencyPolicy": "Forbid"`), "NoTimeZone", "Starts immediately.", "a second run, unsaid",
 			[]*explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
+		{"a schedule whose time has just passed", cronWith(`"schedule": "0 9 31 2 *"`), "NeverRuns", "Safe.", "a run starts now, unsaid", set("cronjob", `{"spec":{"schedule":"30 9 * * *"}}`)},
+		{"a schedule whose time is still to come", cronWith(`"schedule": "0 9 31 2 *"`), "NeverRuns", "Safe.", "", set("cronjob", `{"spec":{"schedule":"30 10 * * *"}}`)},
+		{"a schedule that the user chooses", cronWith(`"schedule": "0 9 31 2 *"`), "NeverRuns", "Safe.", "a run starts now, unsaid",
+			[]*explain.Act{{Verb: explain.Edits, Kind: "cronjob", Namespace: namespace, Name: name}}},
+		{"a lost run that a longer deadline starts", cronWith(`"schedule": "30 9 * * *", "startingDeadlineSeconds": 5`), "RunsMissed", "Safe.", "a run starts now, unsaid", set("cronjob", `{"spec":{"startingDeadlineSeconds":86400}}`)},
+		{"a lost run that is started twice", cronWith(`"schedule": "30 9 * * *", "startingDeadlineSeconds": 5`), "DeadlineTooShort", "The run then starts.", "another remedy starts by hand, unsaid", set("cronjob", `{"spec":{"startingDeadlineSeconds":86400}}`)},
 		{"pods that take no room", jobWith(`"backoffLimit": 6`, tooMany), "Unschedulable", "Their logs are lost.", "the finding stays",
 			[]*explain.Act{{Verb: explain.Deletes, Kind: "pods", Namespace: namespace}}},
 		{"a limit that fails the Job", jobWith(`"completions": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0`, failedIndex), "IndexesFailed", "Safe.", "the Job fails, unsaid", set("job", `{"spec":{"maxFailedIndexes":0}}`)},
@@ -691,10 +759,11 @@ func TestRemedies_Faults(t *testing.T) {
 			t.Errorf("%s: no %s among %+v", c.name, c.code, x.Findings)
 			continue
 		}
-		r := explain.NewRemedy("Do it.", c.risk, c.acts)
+		r := explain.NewRemedy("Change the schedule.", c.risk, c.acts)
 		f.Remedies = []*explain.Remedy{r}
 		p := &played{map[string]int{}, map[string]int{}}
-		if got := strings.Join(p.remedy(t, s, x, f, r), "; "); !strings.Contains(got, c.want) {
+		got := strings.Join(p.remedy(t, s, x, f, r), "; ")
+		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

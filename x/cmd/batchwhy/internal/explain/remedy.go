@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -122,19 +123,24 @@ func collect(namespace string) string {
 
 // cost describes what is lost if the Job is deleted.
 func (l *look) cost() string {
-	cost := "deleting the Job deletes its pods and their logs"
-	switch n := l.succeeded(); {
-	case n > 0:
-		cost += fmt.Sprintf(", and %s already done %s done again", count(n, "completion"), verb(n, "is", "are"))
+	cost, done, works := "deleting the Job deletes its pods and their logs", l.succeeded(), ""
+	if n := l.works(); n > 0 {
+		works = fmt.Sprintf(", and the work of %s that %s now is done again", count(n, "pod"), verb(n, "works", "work"))
+	}
+	switch {
+	case done > 0 && l.spec.Completions == nil:
+		cost += works + "; what pods have taken from the queue is done again only if the queue hands it out again"
+	case done > 0:
+		cost += fmt.Sprintf(", and %s already done %s done again", count(done, "completion"),
+			verb(done, "is", "are")) + works
 	case !l.hasBegun() && slices.ContainsFunc(l.pods, hasRun):
 		return "no pod of the Job has done any work yet; the logs of its init containers are deleted with its pods"
 	case !l.hasBegun():
 		return "safe: no pod of the Job has done any work yet"
 	case slices.ContainsFunc(l.doing, func(a activity) bool { return len(a.ended) > 0 }):
 		cost += ", and its work, which has ended, is done again"
-	case l.works() > 0:
-		cost += fmt.Sprintf(", and the work of %s that %s now is done again", count(l.works(), "pod"),
-			verb(l.works(), "works", "work"))
+	default:
+		cost += works
 	}
 	return cost
 }
@@ -151,6 +157,10 @@ func (l *look) again(fix string) *Remedy {
 	fix = strings.TrimSuffix(fix, ",")
 	if l.job.IsManifest {
 		return does(fix+" in the manifest", "safe: no server has the Job yet", apply(ns, "job", name))
+	}
+
+	if l.drains() {
+		return l.nextTime(fix)
 	}
 
 	why := "its pod template cannot be changed"
@@ -180,6 +190,13 @@ func (l *look) again(fix string) *Remedy {
 	}
 	return does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name),
 		apply(ns, "job", name))
+}
+
+// drains reports whether the Job is a work queue that creates no pod any more, since one has
+// succeeded.
+func (l *look) drains() bool {
+	isEmpty := l.spec.Completions == nil && l.found.Succeeded > 0
+	return isEmpty && !l.isFinished() && !l.fails()
 }
 
 // nextTime returns the remedy to correct the manifest for future Jobs and to leave this one as it is.
@@ -249,18 +266,33 @@ func mergeInto(to, patch map[string]any) {
 // again.
 func (l *look) rerun(fix string) *Remedy {
 	switch owner := l.job.Controller(); {
+	case l.drains():
+		return l.nextTime(fix)
 	case !l.isFinished() && !l.fails():
 		r := l.again("correct it there")
-		r.Do = sentence(fix + ": if it lies outside of the Job (a service, a Secret), the Job goes on by itself; " +
-			"if it lies in the manifest or the image, " + lowerWord(r.Do))
+		goesOn := "the Job goes on by itself"
+		if n := l.found.FailedIndexes.Len(); n > 0 {
+			goesOn = "the indexes that have not failed for good go on by themselves"
+		}
+		r.Do = sentence(fix + ": if it lies outside of the Job (a service, a Secret), " + goesOn +
+			"; if it lies in the manifest or the image, " + lowerWord(r.Do))
 		return r
 	case owner.Kind == "CronJob":
 		return does(fix+fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there, and start a run without "+
 			"waiting for the schedule", owner.Name),
-			"starts immediately; this Job and its logs stay as long as the history keeps them",
+			"starts immediately, and does again what the failed run has done"+l.ranFor()+"; this Job and its logs "+
+				"stay as long as the history keeps them",
 			start(l.job.Namespace, owner.Name, owner.Name+"-by-hand"))
 	}
 	return l.again(fix)
+}
+
+// ranFor returns how long the Job was active, if that is long.
+func (l *look) ranFor() string {
+	if took := l.endTime().Sub(l.start()); took >= 5*time.Minute {
+		return " in " + span(took)
+	}
+	return ""
 }
 
 // logs returns the remedy to read what a container has printed, or, with previous, what it printed
