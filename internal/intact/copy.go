@@ -107,14 +107,12 @@ func Diff(is, was any) string {
 	return diff(addressable(reflect.ValueOf(is)), addressable(reflect.ValueOf(was)), false, 0)
 }
 
-// Written does the same as [Diff] if was is a result of [Copy]. It also finds writes to the spare
-// capacity of slices.
+// Written is like [Diff], but also finds writes to the spare capacity of slices of a [Copy].
 func Written(is, was any) string {
 	return diff(addressable(reflect.ValueOf(is)), addressable(reflect.ValueOf(was)), true, 0)
 }
 
-// diff compares two addressable values. If spare is true, the spare capacity of each slice must
-// hold only zeros.
+// diff compares two addressable values. If spare is true, spare capacity of slices must be zero.
 func diff(is, was reflect.Value, spare bool, depth int) string {
 	if is.IsValid() != was.IsValid() || is.IsValid() && is.Type() != was.Type() {
 		return fmt.Sprintf(": %v, was %v", is, was)

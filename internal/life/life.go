@@ -23,8 +23,7 @@ type Life struct {
 	Quiet bool
 	// Trouble is everything that goes wrong in this round.
 	Trouble Trouble
-	// Meanwhile is the text before each event that happens during a round. Between rounds it is
-	// empty.
+	// Meanwhile is the text before events within a round. Between rounds it is empty.
 	Meanwhile string
 	// Broken are the violations.
 	Broken []jobcheck.Violation

@@ -176,8 +176,7 @@ func (p *Program) isAtRest() bool {
 	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
-// WakeUp makes time pass until the program wants to be called, but only if that takes less than the
-// duration most.
+// WakeUp makes time pass until the program wants to be called, if that is within the given time.
 func (p *Program) WakeUp(most time.Duration) {
 	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
 		p.Pass(p.Again.Sub(p.Now()))
