@@ -7,9 +7,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// A Backfill holds its own progress: After is moved past settled runs, and Except holds settled
-// runs after it. For a run in the rest of the range, only its job shows that the run has started.
-// So the job is not deleted before the progress is stored, and no crash lets a run start twice
+// A Backfill holds its own progress: After is moved past settled runs, and Except lists the settled
+// runs that are later. That any other run of the range has started is known only from the run's
+// job. So a job is not deleted before the progress is stored, and no crash lets a run start twice
 // (CI1).
 
 // ownRuns returns the runs that have a job of the CronJob, in order.

@@ -94,8 +94,8 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 
 // backfillTurn holds the conditions for the runs of a backfill in a round.
 type backfillTurn struct {
-	// Runs from reserved on are left to the schedule. Nothing starts if held is true: then a run of
-	// the schedule is held back.
+	// Runs at or after reserved are left to the schedule; zero means no such time. If held is true,
+	// a run of the schedule is held back, and the backfills start nothing.
 	now, reserved time.Time
 	held          bool
 	// behind is true if the snapshot lacks the controller's own writes; late is the time since

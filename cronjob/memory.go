@@ -32,8 +32,8 @@ type memory struct {
 	// Accounted is the run up to which every run has started or was reported (C9).
 	Accounted time.Time `json:"accounted,omitzero"`
 	// Recorded is the latest lastScheduleTime that was written or that a snapshot has shown.
-	// Without it, the run of that time would start again under a snapshot with an older status,
-	// once its job is gone (CI1).
+	// Without Recorded, the run of that time would start again if its job is gone and a snapshot
+	// has an older status (CI1).
 	Recorded time.Time `json:"recorded,omitzero"`
 	// Unrecorded is the lastScheduleTime of a status write that failed or whose reply was lost:
 	// that run has started, even if its job is gone. It becomes zero once a snapshot's

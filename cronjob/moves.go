@@ -19,11 +19,11 @@ type moves struct {
 	// recorded is a run to record without creating a job. since is the time up to which runs are
 	// set aside.
 	recorded, since time.Time
-	// blocked is true if a run waits for active jobs, some of which are looked up. unfinished is
-	// true if there is more to do once the status is written.
+	// blocked is true if a run or a trigger waits for active jobs. unfinished is true if the next
+	// round has more to do, once the status of this round is written.
 	blocked, unfinished bool
-	// look is the time at which to look for a snapshot with the controller's own writes, if
-	// something waits for one.
+	// look is the time of a round that checks whether the snapshot shows the controller's own
+	// writes, if something waits for them.
 	look time.Time
 }
 

@@ -26,10 +26,10 @@ func failuresSince(children []Child, since time.Time) (n int) {
 	return n
 }
 
-// endOfRow returns the job of the last success if it must be kept. That is so if failed jobs from
-// before it still exist and only this job shows the success (C18): without this job, the failed
-// jobs would count as failures in a row again. If several jobs were completed at the same time,
-// endOfRow returns the one that the history deletes last.
+// endOfRow returns the job of the last success if it must be kept: failed jobs from before that
+// success still exist, and nothing but this job shows the success (C18). Without this job, the
+// failed jobs would count as failures in a row again. If several jobs were completed at the same
+// time, endOfRow returns the one that the history deletes last.
 func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	switch {
 	case s.Options.PauseAfterFailures == 0, !s.Options.SuccessFromChildren, lastSuccess.IsZero():

@@ -124,11 +124,12 @@ func (c count) of(n int) int { return int(min(uint64(c), uint64(n))) }
 
 // hurry holds the facts that can make the next round earlier.
 type hurry struct {
-	// Blocked is true if a run waits for active jobs, some of which are looked up. Unfinished is
-	// true if there is more to do once the status is written.
+	// Blocked is true if a run or a trigger waits for active jobs. Unfinished is true if the next
+	// round has more to do, once the status of this round is written.
 	Blocked    bool `json:"blocked,omitempty"`
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Look is the time at which to look for a snapshot with the controller's own writes.
+	// Look is the time of a round that checks whether the snapshot shows the controller's own
+	// writes.
 	Look time.Time `json:"look,omitzero"`
 	// Unshown is copied from the census. It matters only if no status is written.
 	Unshown bool `json:"unshown,omitempty"`

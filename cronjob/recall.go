@@ -40,9 +40,9 @@ type recalled struct {
 // late for longer: another writer must have replaced the status, and no snapshot will show it.
 const patience = 5 * time.Minute
 
-// recallUnrecorded returns the latest run that was recorded, and the run of a failed status write
-// until a snapshot shows it. Perhaps only the memory has that run: its job can be gone before a
-// status shows it (CI1).
+// recallUnrecorded returns the latest run that was recorded. It also returns the run of a failed
+// status write, as long as no snapshot shows that run. The memory may be the only place that has
+// it: the run's job can be gone before a status shows the run (CI1).
 //
 // The latest time that any snapshot has shown also counts as recorded, because the next snapshot
 // may come from a cache that is behind. A time in the future counts only if this controller wrote
@@ -213,9 +213,9 @@ func (c *census) sightOf(start *startedJob, place int) sight {
 	return sightTriggered
 }
 
-// recordedIn returns a started job that the active list contains. It takes the UID from the list
-// and marks the job as recorded. The job stays in the memory, because the list may come from a
-// fresh read of the CronJob (Plan.Unexpected), and the next snapshot's list may be older.
+// recordedIn returns s with the UID that the active list has for the job, and marked as recorded.
+// The job stays in the memory, because the list may come from a fresh read of the CronJob
+// (Plan.Unexpected), and the next snapshot's list may be older.
 func recordedIn(active []Reference, s startedJob) startedJob {
 	for i := 0; s.UID == "" && i < len(active); i++ {
 		if active[i].Name == s.Name {

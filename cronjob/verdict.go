@@ -33,8 +33,8 @@ const (
 	// childActiveLeaving: like childActive, but the child is being deleted, or this controller has
 	// deleted it.
 	childActiveLeaving
-	// childActiveKept: the child is in the active list, but no run replaces it: a backfill has
-	// started it, or it is gone.
+	// childActiveKept: the child is in the active list, but no run replaces it, because a backfill
+	// has started it, or because the job is gone although the snapshot shows it.
 	childActiveKept
 
 	// childLeaving: the child left the active list when it was deleted. ReplaceWhenGone waits until

@@ -15,11 +15,11 @@ type Wait struct {
 	Until time.Time `json:"until,omitzero"`
 	// Run is the run that is held back.
 	Run time.Time `json:"run,omitzero"`
-	// Jobs is the number of jobs in the sentence.
+	// Jobs is the number of jobs that String mentions.
 	Jobs int `json:"jobs,omitempty"`
-	// Name is the name in the sentence, or the reason why there is no schedule.
+	// Name is the name that String mentions, or the reason why there is no schedule.
 	Name string `json:"name,omitempty"`
-	// Kind is the kind of the children that String names; empty means jobs.
+	// Kind is the kind of the children that String mentions; empty means jobs.
 	Kind string `json:"kind,omitempty"`
 }
 

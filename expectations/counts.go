@@ -41,14 +41,13 @@ func (c Counts) Expires() time.Time {
 	return c.At.Add(Timeout)
 }
 
-// Lower returns the record less the given numbers of creations and deletions. These were observed,
-// or they never will be because the writes failed or were skipped (E2). Negative arguments count as
-// zero.
+// Lower returns the record without a number of creations and deletions that were observed, or that
+// never will be, because the writes failed or were skipped (E2). Negative arguments count as zero.
 //
 // No number falls below zero. More can be observed than was recorded, since other clients create
-// and delete pods as well; the surplus is dropped, because records replace each other and are never
-// added up. When nothing is left the result is the zero Counts, so that records which mean the same
-// are equal.
+// and delete pods as well. The surplus is dropped, because a new record replaces the old one and is
+// not added to it. When nothing is left, the result is the zero Counts, so that records with the
+// same meaning are equal.
 func (c Counts) Lower(creations, deletions int) Counts {
 	c.Creations = lowered(c.Creations, creations)
 	c.Deletions = lowered(c.Deletions, deletions)

@@ -6,10 +6,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// ManagerOf returns the name of the controller that manages a job with this spec, and whether that
-// is the controller with these options (J3). A round plans nothing for other jobs. A job that names
-// no controller is managed by [ControllerName]. So is every job if the feature gate JobManagedBy is
-// off (Options.Without).
+// ManagerOf returns the name of the controller that manages a job with this spec. Result ours is
+// true if that is the controller that plans with these options (J3). A round plans nothing for
+// other jobs. A job that names no controller is managed by [ControllerName]. So is every job if the
+// feature gate JobManagedBy is off (Options.Without).
 //
 // Call it to decide whether a snapshot needs the pods of a job. If the pods of a job that is ours
 // are left out, each round creates new ones.

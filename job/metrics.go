@@ -17,11 +17,11 @@ import (
 // terminated_pods_tracking_finalizer_total where pods are watched: event "add" for a pod that has
 // ended with its finalizer, "delete" once it loses the finalizer or is gone.
 type Metrics struct {
-	// CompletionMode, Action and SyncFailed are the labels of job_syncs_total. Action is empty if
-	// job_syncs_total does not count the round: the job has ended, is not ours, or the snapshot is
-	// older than a status that was written. Action is "reconciling" if pods were not managed,
-	// "tracking" if there was none to create or delete, or else "pods_created" or "pods_deleted".
-	// SyncFailed means result "error".
+	// CompletionMode, Action and SyncFailed are the labels of job_syncs_total. Action is empty for
+	// a round that job_syncs_total does not count: the job has ended or is not ours, or the
+	// snapshot is older than a status that was written. Otherwise Action is "reconciling" if pods
+	// were not managed, "tracking" if no pod had to be created or deleted, and else "pods_created"
+	// or "pods_deleted". SyncFailed means result "error".
 	CompletionMode CompletionMode `json:"completionMode,omitempty"`
 	Action         string         `json:"action,omitempty"`
 	SyncFailed     bool           `json:"syncFailed,omitempty"`

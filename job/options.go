@@ -35,8 +35,8 @@ type Options struct {
 	// MaxPodWrites is the most pods that a round creates, and the most surplus pods that
 	// it deletes (J30). Zero means 500.
 	MaxPodWrites int32 `json:"maxPodWrites,omitempty"`
-	// MaxUncounted is the most UIDs in the uncounted lists of a status, together with the new
-	// completed indexes whose finalizers are removed in the same round (J35). Zero means 500.
+	// MaxUncounted limits a sum: the UIDs in the uncounted lists of a status, plus the new
+	// completed indexes whose pods lose their finalizers in the same round (J35). Zero means 500.
 	MaxUncounted int32 `json:"maxUncounted,omitempty"`
 	// NoSuccessCriteriaMet leaves out the condition SuccessCriteriaMet. It is for API servers whose
 	// feature gates JobManagedBy and JobPodReplacementPolicy are off, which refuse the condition.

@@ -144,8 +144,8 @@ func (p *pattern) clockTimes() string {
 	return enumerate(times)
 }
 
-// daysText describes the days. It is empty if all days match, which by S2 can be so even if both
-// fields are restricted.
+// daysText describes the days. It is empty if all days match. By S2, all days can match even if
+// both fields are restricted.
 func (p *pattern) daysText() string {
 	dates, weekdays := p.doms == allDoms, p.dows == allDows
 	if eachDay := dates || weekdays; eachDay && !p.anyDom && !p.anyDow {

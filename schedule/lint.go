@@ -42,10 +42,11 @@ const (
 	// DeadlineTooShort: a run can be past its starting deadline before the
 	// controller sees it (C7).
 	DeadlineTooShort FindingKind = "DeadlineTooShort"
-	// RoundedInterval: "@every" with less than a second, or with a fraction of a second.
+	// RoundedInterval: an "@every" interval is less than a second, or has a fraction of a second.
 	RoundedInterval FindingKind = "RoundedInterval"
-	// NameCollision: "@every" with less than a minute, or several seconds of a minute; jobs
-	// are named after the minute of their run, so only one run in a minute gets a job (C13).
+	// NameCollision: an "@every" interval is less than a minute, or several seconds of a minute
+	// match. Jobs are named after the minute of their run, so only one run in a minute gets a job
+	// (C13).
 	NameCollision FindingKind = "NameCollision"
 )
 

@@ -14,18 +14,17 @@ import (
 // the program's memory. After a round with an error the program may still have the memory of an
 // earlier round, so the exact time is unknown.
 type aside struct {
-	// least is the time up to which no run may start any more; most is the time up to which
-	// runs may have been given up.
+	// No run up to least may start any more. Runs up to most may have been given up.
 	least, most time.Time
-	// suspended and schedule are the parts of the spec that the memory certainly has; an empty
-	// schedule means unknown.
+	// suspended and schedule are the fields of the spec that are stored in the memory. If that is
+	// not certain, they are false and empty.
 	suspended bool
 	schedule  string
 	// resumes and edited are set if the memory may be older than a resumption or an edit.
 	resumes, edited bool
 }
 
-// planned returns what is set aside once a plan for the snapshot is carried out.
+// planned returns the bounds after a plan for the snapshot was carried out.
 func (a aside) planned(s *cronjob.Snapshot) aside {
 	o, spec, next := &s.Options, &s.CronJob.Spec, a
 	since := s.Now

@@ -19,8 +19,8 @@ type checked struct {
 	b cronjobapply.Backend
 }
 
-// do makes a write, and compares the store before and after it. If a job is created, run is the run
-// of the job, and made is the job in the reply.
+// do makes a write, and compares the store before and after it. If the write creates a job,
+// argument run is the scheduled time of the job, and made is the job in the reply.
 func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error {
 	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(_ bool, err error) {
 		c.e.look(w.Write)

@@ -81,7 +81,7 @@ func (e *Env) request() bool {
 	return true
 }
 
-// isAwaited reports whether the run is in the rest of a backfill.
+// isAwaited reports whether the run is in the range of a backfill that has not settled it.
 func (e *Env) isAwaited(run time.Time) bool {
 	return slices.ContainsFunc(e.backfills, func(b cronjob.Backfill) bool {
 		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)

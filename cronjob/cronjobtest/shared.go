@@ -63,7 +63,7 @@ func (e *Env) addForeign(name, says string) bool {
 	return true
 }
 
-// passesNames reports whether the program may have passed runs whose names are taken. Only the
+// passesNames reports whether the program may have skipped runs whose names are taken. Only the
 // memory of the program records such runs.
 func (e *Env) passesNames() bool {
 	return e.options.CatchUp == cronjob.CatchUpAll && e.program.Taken > 0

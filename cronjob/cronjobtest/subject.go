@@ -49,8 +49,8 @@ type Subject struct {
 	// Late is true if the program sees its objects late, through a watch or a cache. Then the test
 	// demands less.
 	Late bool
-	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
-	// and calls the program after showing something. Such a subject is Late.
+	// Cache, if not nil, is the program's view of its objects. The test shows changes to the Cache
+	// some time after they happen, and then calls the program. With a Cache, the test sets Late.
 	Cache Cache
 	// OneWriter is true if only the program writes the CronJob during a round, so that status
 	// writes need no condition. Then users edit it only between rounds.

@@ -12,8 +12,8 @@ import (
 type Text struct {
 	// Corrupt holds the pieces that are neither an index nor a range.
 	Corrupt []string
-	// Canonical is true when AppendText would write the same list for its indexes, including those
-	// at the limit and beyond.
+	// Canonical is true when AppendText would write the indexes of the list as the same text. A
+	// list with an index that is not below the limit is not canonical.
 	Canonical bool
 }
 

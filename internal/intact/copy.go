@@ -56,7 +56,7 @@ func (c *copier) copy(v reflect.Value, room int) {
 		if v.IsNil() {
 			return
 		}
-		// A slice that others cannot reach gets spare capacity only if it had some.
+		// In an unexported field, where room is 0, a slice gets spare capacity only if it had some.
 		s := reflect.MakeSlice(v.Type(), v.Len(), max(v.Len()+room, min(v.Cap(), v.Len()+1)))
 		reflect.Copy(s, v)
 		for i := range s.Len() {

@@ -23,8 +23,8 @@ func DrawWorld(t *rapid.T) *world.Job {
 	return w
 }
 
-// DrawScheduling draws how the pods of a job are scheduled: as a gang of its size or of a fixed one,
-// or not together.
+// DrawScheduling draws how the pods of a job are scheduled: as a gang of the size that follows from
+// the job, as a gang of a fixed size, or one by one.
 func DrawScheduling(t *rapid.T) *jobgroup.Scheduling {
 	gang := new(jobgroup.Gang)
 	if rapid.Bool().Draw(t, "minCount?") {

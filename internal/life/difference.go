@@ -22,7 +22,7 @@ func Difference(want, is any) string {
 	return differ("", tree(want), tree(is))
 }
 
-// tree returns a value as its JSON is decoded.
+// tree encodes a value as JSON and decodes it into maps, lists and plain values.
 func tree(v any) (all any) {
 	text, err := json.Marshal(v)
 	if err != nil {

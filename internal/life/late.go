@@ -26,11 +26,11 @@ type Cache[O, C any] struct {
 	Beside Beside
 }
 
-// Beside is an object beside a family.
+// Beside is one more object that a program sees besides a family, such as the pod groups of a job.
 type Beside struct {
 	// Name is the object's key, and its name in a story.
 	Name string
-	// Value returns the object as it is, and Show shows it.
+	// Value returns the object as it is now, and Show shows it to the program.
 	Value func() any
 	Show  func()
 }

@@ -36,8 +36,8 @@ type Job struct {
 	// Consistent tells the controller that its snapshots contain its own writes, if it sees the
 	// live state.
 	Consistent bool
-	// Seen, if not nil, changes the controller's view, like an adapter that does not keep
-	// everything. It must replace what pods point to, not write through the pointers.
+	// Seen, if not nil, changes each snapshot of the controller, as an adapter does that drops
+	// details. It must replace what pods point to, not write through the pointers.
 	Seen func(*job.Snapshot)
 	// Versions tells the controller the versions of its own writes (E6).
 	Versions bool

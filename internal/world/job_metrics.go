@@ -18,9 +18,9 @@ import (
 type tally struct {
 	told job.Metrics // the sums of all rounds
 	ends int         // how often the end was reported
-	// These are sets of pods. For the pods in matches, the metrics have reported that the pod
-	// matches the podFailurePolicy. A pod in due has lost its finalizer since it matched. A pod in
-	// plain was recorded before it matched.
+	// Three sets of pods. matches: the metrics have reported that the pod matches the
+	// podFailurePolicy. due: the metrics must have reported the match, because the pod has lost its
+	// finalizer. plain: the pod was recorded as failed before it matched.
 	matches, due, plain map[job.UID]bool
 	// created counts the confirmed creations; completed and failed count the new indexes of the written statuses.
 	created, completed, failed int

@@ -1,6 +1,6 @@
 // Package jobapply carries out the plans of package job over a small backend interface. It makes
 // the writes in the plan's order, creates pods with slow start, and limits the number of concurrent
-// writes. The status is computed from the results of all writes, so it is right after any failure.
+// writes. The status is computed from the results of all writes, so it is correct whatever fails.
 //
 // The loop of an adapter:
 //

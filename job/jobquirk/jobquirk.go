@@ -37,9 +37,9 @@ const (
 	// RefusedAreActive counts a creation as an active pod for one round, although a terminating
 	// namespace has refused it, and waits five minutes to see that pod (J34).
 	RefusedAreActive
-	// EarlierFailure counts the backoff from the latest failure that the round has found, even if
-	// an earlier round has found a later one. It forgets the failures of a round that has written
-	// no status (J31).
+	// EarlierFailure lets the backoff begin at the latest failure that this round has found, even
+	// if an earlier round has found a failure that happened later. It forgets the failures of a
+	// round that has written no status (J31).
 	EarlierFailure
 	// UnmatchedStay leaves the finalizer on pods that do not match the selector any
 	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).

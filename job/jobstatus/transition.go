@@ -217,7 +217,7 @@ func checkFailureTarget(s *job.Status, _ *job.Spec) problems.List {
 	return needs(s, job.ConditionFailed, job.ConditionFailureTarget)
 }
 
-// checkMet: JI15, a success is declared before it is reached. With a successPolicy, checkPolicyMet
+// checkMet: JI15, Complete needs SuccessCriteriaMet. For a job with a successPolicy, checkPolicyMet
 // checks that.
 func checkMet(s *job.Status, spec *job.Spec) problems.List {
 	if spec.SuccessPolicy != nil {

@@ -144,8 +144,8 @@ func uidListsOf(s *job.Status) map[job.UID]uidLists {
 	return stands
 }
 
-// checkCounted: JI1, a UID that leaves a list is counted, and nothing else is. A UID in both lists
-// was an error. If it leaves both, it can be counted as either.
+// checkCounted: JI1, a UID that leaves a list is counted, and nothing else is. A faulty old status
+// can have a UID in both lists. If it leaves both, it can count as a success or as a failure.
 func checkCounted(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	was, is := uidListsOf(old), uidListsOf(next)
 	var succeeded, failed, either int64

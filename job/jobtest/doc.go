@@ -12,10 +12,11 @@
 //	})
 //
 // [Loop] is a plain loop, for a test of the backend alone. A program with a loop of its own returns
-// that loop from Start, and calls the methods of [Env]. Now is its clock, and it plans with
-// Options. It passes each plan to Planned before it carries the plan out. Backend wraps the backend
-// of an executor, and Write any other write, such as a write of the memory. After the program was
-// killed, its writes through Env fail. Nothing else stops it, and its round must return.
+// that loop from Start, and calls the methods of [Env]. [Env.Now] is its clock, and [Env.Options]
+// are the options of its plans. The program passes each plan to [Env.Planned] before it carries the
+// plan out. [Env.Backend] wraps the backend of an executor, and [Env.Write] any other write, such
+// as a write of the memory. After the program was killed, its writes through Env fail. Nothing else
+// stops it, and its round must return.
 //
 // [TestQueue] does the same with a program that has a queue of several jobs.
 //

@@ -13,10 +13,10 @@ import (
 // Purger is a Store of a backend that removes pods by itself some time after they have ended,
 // whether they were counted or not.
 type Purger interface {
-	// Purge removes a pod that has ended. A Cache is shown that it is gone. Until the program
-	// removes its finalizer, Pods and all snapshots must show the pod as it was, so the program has
-	// to keep it in a ledger. No pod is purged before a plan was made from a snapshot that shows
-	// its end.
+	// Purge removes a pod that has ended. A Cache sees that the pod is gone. Until the program
+	// removes the finalizer, Pods and all snapshots must show the pod as it was, so the program has
+	// to keep it in a ledger. A pod is purged only after a plan was made from a snapshot that shows
+	// the end of the pod.
 	Purge(pod job.UID) error
 }
 

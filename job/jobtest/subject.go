@@ -54,8 +54,8 @@ type Subject struct {
 	// Late means that the program sees its objects late, through a watch or a cache. Fewer
 	// invariants are checked then.
 	Late bool
-	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
-	// and calls the program after showing something. Such a subject is Late.
+	// Cache, if not nil, is the program's view of its objects. The test shows changes to the Cache
+	// some time after they happen, and then calls the program. With a Cache, the test sets Late.
 	Cache Cache
 	// OneWriter means that nobody else writes the job during a round: users edit it between the
 	// rounds. So the program may write the status without checking the version of the job.
