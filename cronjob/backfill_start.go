@@ -59,8 +59,9 @@ func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn)
 	return out
 }
 
-// walk visits the runs in the rest of the range, in order. It starts runs without a job, up to the
-// first that must wait. It moves After past settled runs, up to the first run that it starts.
+// walk visits the runs between step.After and step.Until, in order. It starts runs without a job,
+// and stops at the first run that must wait. It moves After past settled runs, but not past the
+// first run that it starts.
 func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, moves) {
 	var out moves
 

@@ -89,7 +89,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	return c
 }
 
-// familyOf returns a family without its field awaited, which points to the family's names.
+// familyOf returns a family. The caller sets field awaited, which points to the family's names.
 func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
 	f := family{
@@ -189,7 +189,7 @@ func (f *family) runOf(r Reference) time.Time {
 	return f.names.runNamed(r.Name)
 }
 
-// isAwaited reports whether a trigger or a backfill still needs the job as proof of its start.
+// isAwaited reports whether only the job shows that a trigger, or a run of a backfill, has started.
 func (f *family) isAwaited(name string, run time.Time) bool {
 	return isTriggered(f.triggers, f.names.cronJob, name) || f.awaited.has(run) && f.names.of(run).is(name)
 }

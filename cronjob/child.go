@@ -57,8 +57,8 @@ func (c *Child) isRunning() bool { return !c.Foreign && !c.isFinished() }
 // isOwnSuccess reports whether the CronJob controls the job and the job has succeeded.
 func (c *Child) isOwnSuccess() bool { return c.Finished == Complete && !c.Foreign }
 
-// keptAs returns which history limit applies to a job: Complete or Failed. It is empty for a job
-// that runs, and another word if no limit applies.
+// keptAs returns the ending whose history limit applies to a job: Complete or Failed. It is empty
+// for a job that runs. Any other word means that no limit applies.
 func (c *Child) keptAs() Ending { return jobrules.KeptAs(c.Finished, c.KeptAs) }
 
 // isKeptAs reports whether the CronJob controls the job and the given history limit applies to it.

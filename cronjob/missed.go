@@ -2,8 +2,8 @@ package cronjob
 
 import "github.com/batchplan/batchplan/schedule"
 
-// missed returns the runs that were due and will not start any more: those after base and before
-// the due run or, if no run is due, up to the deadline. due.go decides which run is due.
+// missed returns the runs after t.base that were due and will not start any more: those before the
+// due run or, if no run is due, those past the deadline. due.go decides which run is due.
 func missed(s schedule.Schedule, t *timing, b *buffers) Missed {
 	after, until := t.base, t.due.Add(-1)
 	if t.due.IsZero() {

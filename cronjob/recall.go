@@ -104,9 +104,9 @@ func behindSince(since, now time.Time, late bool) time.Time {
 	return since
 }
 
-// recallStarts adds to the active list the started jobs that run, and returns the started jobs that
-// the next round must know. Result hidden is true if the snapshot shows nothing of a job that a
-// written status lists or a look-up has found.
+// recallStarts adds the started jobs that are running to the active list, and returns the started
+// jobs that the next round must know. Result hidden is true if a written status lists a job, or a
+// look-up has found it, and the snapshot shows nothing of it.
 func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.Time) (kept []startedJob, hidden bool) {
 	if len(starts) == 0 {
 		return nil, false

@@ -10,8 +10,8 @@ import (
 )
 
 // Validate checks the options. All problems are reported together: the error joins a
-// [*job.InputError] for each. It belongs outside the rounds: a round returns an error only if it
-// cannot plan at all. [Options.ValidateFor] also checks what depends on a CronJob.
+// [*job.InputError] for each. Call it before the first round: a round checks less, and returns an
+// error only if it cannot plan at all. [Options.ValidateFor] also checks what depends on a CronJob.
 func (o Options) Validate() error {
 	var catchUp error
 	if o.CatchUp > CatchUpAll {

@@ -48,8 +48,8 @@ type Effect struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Reply is the result of any other write: claims, statuses and finalizers. Its JSON is the text of
-// Result alone, or an object if other fields are set.
+// Reply is the result of a claim, of a status write, or of the removal of a finalizer. Its JSON is
+// the text of Result alone, or an object if other fields are set.
 type Reply struct {
 	Result jobreason.Result `json:"result"`
 	// Version is the version of the job after a status write, in the form of Job.Version; 0 means

@@ -25,7 +25,7 @@ func countsOf(status *Status, t tally, lists *backlog) counts {
 		CountedFailed:    clamp32(int64(status.Failed) + lists.failed),
 	}
 
-	// The empty lists of a reused planner are not nil, which JSON would show.
+	// A reused planner has empty lists that are not nil. JSON would show them.
 	if len(lists.left.Succeeded) > 0 {
 		c.Uncounted.Succeeded = lists.left.Succeeded
 	}

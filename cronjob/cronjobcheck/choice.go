@@ -50,8 +50,8 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 // maxCatchUp is the limit of CatchUpAll unless the options set one.
 const maxCatchUp = 100
 
-// checkOldest checks CI6 for CatchUpAll: the oldest run within the deadline starts or, if there are
-// more than the limit, the oldest within the limit.
+// checkOldest checks CI6 for CatchUpAll: of the runs within the deadline, the oldest starts. If
+// there are more than the limit, only the latest of them count, as many as the limit.
 func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	limit := int(o.CatchUpLimit)

@@ -118,7 +118,7 @@ func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
 			s.CronJob.Status, e.truth.Object.Status)
 	}
 
-	// The snapshot may lack these.
+	// The status was compared above, and the snapshot may lack the other two fields.
 	is := e.truth.Object
 	is.Status, is.Version, is.SpecChanged = s.CronJob.Status, s.CronJob.Version, s.CronJob.SpecChanged
 	if text := life.Difference(&is, &s.CronJob); text != "" {

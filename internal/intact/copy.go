@@ -205,7 +205,8 @@ func ScribbleAll(v any, except ...reflect.Type) {
 	s.scribble(addressable(reflect.ValueOf(v)), false)
 }
 
-// scribble overwrites an addressable value, or, with behind, only the spare capacity of its slices.
+// scribble overwrites an addressable value. If behind is true, it overwrites only the spare
+// capacity of the value's slices.
 func scribble(v reflect.Value, behind bool, seen map[unsafe.Pointer]bool) {
 	(&scribbler{seen: seen}).scribble(v, behind)
 }

@@ -76,9 +76,9 @@ func (f *Family[O, C]) Values() []C {
 	return all
 }
 
-// Sort sorts children in the order in which they were first seen, new ones by their IDs. A store
-// may return them in any order, and may draw their UIDs. In this order, a child that is picked by
-// its place is the same in each repetition of a life.
+// Sort sorts children in the order in which they were first seen. New children come last, by their
+// IDs. A store may return children in any order, with random UIDs. After Sort, the child at a place
+// is the same in each repetition of a life.
 func (f *Family[O, C]) Sort(children []C) {
 	var fresh []string
 	for i := range children {

@@ -169,8 +169,8 @@ func (l *Late) Shows() int {
 	return l.shows
 }
 
-// Note stores the time at which something has become unseen, and clears it once all is seen. It is
-// called after each change.
+// Note stores the time since which the program has not seen everything, and clears it once the
+// program has seen everything. It is called after each change.
 func (l *Late) Note() {
 	switch {
 	case l == nil:

@@ -21,8 +21,8 @@ func (s Steps) Add(n int, name string, happens func(*rapid.T)) {
 	}
 }
 
-// Steps returns the steps of every program: time passes, the clock is set back by one of these
-// durations, the program restarts, is called without a change, or is shown something.
+// Steps returns the steps of every program: time passes, the clock is set back by a duration from
+// back, the program restarts, is called without a change, or is shown something.
 func (p *Program) Steps(passes func(*rapid.T) time.Duration, back ...time.Duration) Steps {
 	steps := Steps{
 		"time":      func(t *rapid.T) { p.Pass(passes(t)) },

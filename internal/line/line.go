@@ -129,7 +129,7 @@ func (l *Line) Arg(key string) (a Arg, ok bool) {
 	return Arg{}, false
 }
 
-// Value returns the value of key, or missing if it is not given.
+// Value returns the value of key. If the line does not have key, it returns argument missing.
 func (l *Line) Value(key, missing string) (string, error) {
 	a, ok := l.Arg(key)
 	switch {

@@ -56,7 +56,8 @@ func sameCronJob(a, b *cronjob.CronJob) bool {
 	return slices.Equal(a.Status.Active, b.Status.Active)
 }
 
-// look returns what the controller sees: everything that is older than Most, and maybe more.
+// look returns what the controller sees: all changes that were made at least Most ago, and perhaps
+// later ones.
 func (l *Lag) look(w *CronJob) (cronjob.CronJob, []cronjob.Child) {
 	w.Commit()
 	l.fresh = false

@@ -23,9 +23,9 @@ const (
 	// pods in the round that adopts them. A recorded pod whose adoption is unseen, and which cannot
 	// be adopted again, is counted before its finalizer is gone (JI3).
 	UncheckedUntrack
-	// CoarseRequeue waits at least one second before it plans again after a backoff. It does not
-	// plan again when the first of several waiting indexes is due while others are created, nor
-	// when expectations time out. The timeout of expectations is an instant longer.
+	// CoarseRequeue waits at least one second before it plans again after a backoff. If a round
+	// creates pods, it does not wait for the first backoff of other indexes. It never waits for the
+	// end of expectations, which last an instant longer.
 	CoarseRequeue
 	// UnseenCompletion completes a job although the controller has not seen all of its own writes
 	// (JI8). From 1.36 this happens only after creations that a terminating namespace has refused,
