@@ -86,7 +86,7 @@ func checkBackfills(all []Backfill) error {
 	return nil
 }
 
-// covers reports whether a run is in the rest of the range.
+// covers reports whether a run is later than After and not later than Until.
 func (b *Backfill) covers(run time.Time) bool { return isIn(run, b.After, b.Until) }
 
 // backfillStep is the progress of a backfill in a round.

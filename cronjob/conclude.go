@@ -101,9 +101,9 @@ func (s *Settlement) Conclude(written Reply) Conclusion {
 	return end
 }
 
-// hasLearned reports whether the new memory can change the decisions of the next round: Since has
-// moved past some runs, or jobs that a run waited for are gone or being deleted. A job that was
-// perhaps created does not count, because its creation may fail each time (M9).
+// hasLearned reports whether the new memory can change the decisions of the next round. Either its
+// field Since has moved past some runs, or jobs that a run waited for are gone or being deleted. A
+// job that was perhaps created does not count, because its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	for range p.foundGone(w) {
 		return true

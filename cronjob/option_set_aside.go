@@ -44,8 +44,9 @@ func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool)
 	return why, edited
 }
 
-// changedAt returns the time up to which a change of the spec sets runs aside: the time of the
-// change, or since if that is later. If the time of the change is not known, the result is now.
+// changedAt returns the time up to which a change of the spec sets runs aside. It is the time of
+// the change or argument since, whichever is later. If the time of the change is unknown or in the
+// future, it is argument now.
 func changedAt(changed, since, now time.Time) time.Time {
 	if changed.IsZero() || changed.After(now) {
 		return now

@@ -71,7 +71,7 @@ func isCalm(s *Snapshot) bool {
 }
 
 // isUpToDate reports whether the status agrees with the children and the history is within its
-// limits: a job that the status lists runs, and all others have ended.
+// limits. The status agrees if the job that it lists is running, and all other jobs have ended.
 func isUpToDate(s *Snapshot) bool {
 	status, running, successful, failed := &s.CronJob.Status, 0, 0, 0
 	for i := range s.Children {

@@ -74,8 +74,9 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 			passed.since = t.due // otherwise later runs would never start
 		}
 	case o.standing == isFound, !s.Options.Quirks.Has(cronjobquirk.BlindCreate):
-		// If the active list has the run's job, lastScheduleTime is earlier than the run only if
-		// the status was edited, or if the job is of another run in the same minute.
+		// The run must be recorded even if its job is in the active list: lastScheduleTime may be
+		// earlier, because the status was edited, or because the job is of another run in the same
+		// minute.
 		passed.recorded = t.due
 	}
 

@@ -70,9 +70,9 @@ func isUntracked(untrack []Untracking, untracked []Reply) bool {
 	return true
 }
 
-// mayFinish reports whether a job whose end is declared has nothing left to wait for (J38). No pod
-// is active then. A success that no condition announces does not wait for terminating pods, because
-// their failures could turn it into a failure.
+// mayFinish reports whether a job whose end is declared has nothing left to wait for (J38). It is
+// called when no pod is active. If no condition has announced a success, the success does not wait
+// for terminating pods: if they failed, the job could fail after all.
 func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
 	lists := status.uncounted()
 	switch {

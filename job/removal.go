@@ -30,8 +30,8 @@ func isActive(pod *Pod, j *Job) bool {
 	return pod.Owner == jobpod.Owned
 }
 
-// appendAll adds the deletions of all active pods, the least valuable first. They are
-// not limited to 500.
+// appendAll adds the deletions of all active pods, the least valuable first. There may be more than
+// 500 deletions.
 func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason jobreason.Delete) []Deletion {
 	sortPlaces(s.Pods, active, worth(s.Options.Quirks))
 	for _, i := range active {
@@ -47,9 +47,10 @@ func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 	return appendAll(deletions, s, buf.active, jobreason.DeleteEnding)
 }
 
-// appendSurplus adds the deletions of all pods of an Indexed job that have no index of their own,
-// and then of the least valuable other pods, until there are atLeast deletions. There are at most
-// 500 in all (J29). Pods that have not started in time are in the list already.
+// appendSurplus adds the deletions of all pods of an Indexed job that have no index of their own.
+// Then it adds the least valuable of the other pods, until there are as many deletions as argument
+// atLeast. There are at most 500 deletions in all (J29). Pods that have not started in time are in
+// the list already.
 func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast int64, spare *indexset.Set) []Deletion {
 	active = slices.DeleteFunc(active, func(i int32) bool { return isLate(&s.Pods[i], &s.Options, s.Now) })
 	sortPlaces(s.Pods, active, worth(s.Options.Quirks))

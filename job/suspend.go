@@ -6,9 +6,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// appendSuspended adds the deletions of all active pods of a suspended job. These pods
-// are not going to be counted, so their finalizer goes first (J28). They are not limited
-// to 500.
+// appendSuspended adds the deletions of all active pods of a suspended job. These pods are not
+// going to be counted, so their finalizer goes first (J28). There may be more than 500 deletions.
 func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 	buf.active = activePods(buf.active[:0], s)
 	return appendAll(deletions, s, buf.active, jobreason.DeleteSuspended)

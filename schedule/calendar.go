@@ -21,9 +21,8 @@ const (
 	daysPerCycle    = 146097 // of 400 years: a whole number of weeks
 	secondsPerCycle = daysPerCycle * secondsPerDay
 
-	// Runs lie in (firstUnix, lastUnix]. They come after the zero Time, which can
-	// therefore mean "none", and not after the year 9999, the last one that RFC
-	// 3339 can write.
+	// Runs lie in (firstUnix, lastUnix]. All runs are later than the zero Time, which can therefore
+	// mean "none". No run is after the year 9999, the last year that RFC 3339 can write.
 	firstUnix = -62135596800
 	lastUnix  = 253402300799
 )

@@ -24,8 +24,7 @@ const (
 	EachMinute FindingKind = "EachMinute"
 	// RareDate: some years have no matching date.
 	RareDate FindingKind = "RareDate"
-	// MissingDay: a day of the month, such as the 31st, that some of the months lack, so these
-	// months have no run for it.
+	// MissingDay: some months of the schedule lack a day, such as the 31st, and have no run for it.
 	MissingDay FindingKind = "MissingDay"
 	// UnevenStep: a step that does not divide its field, such as "*/7" minutes, so that the last
 	// interval has another length.

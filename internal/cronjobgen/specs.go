@@ -152,8 +152,8 @@ func withKind(t *rapid.T, o cronjob.Options, inSeconds bool) cronjob.Options {
 	return o
 }
 
-// Kinds generates the options for children that are not jobs: their kind, their names and marks, and
-// the fields that their parent's kind does not store.
+// Kinds generates the options for children that are not jobs: their kind, their names and marks,
+// and which fields of the status the parent's kind does not store.
 func Kinds() *rapid.Generator[cronjob.Options] { return rapid.Custom(drawKind) }
 
 func drawKind(t *rapid.T) (o cronjob.Options) {

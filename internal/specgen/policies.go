@@ -126,7 +126,7 @@ func size(d *draw, o Object) int {
 	return int(set.Len())
 }
 
-// atMost makes the number of indexes of a rule, but at most limit.
+// atMost makes the number of indexes of a rule, or limit if that is smaller.
 func atMost(limit int) maker { return func(d *draw, o Object) any { return min(limit, size(d, o)) } }
 
 // count makes a number from one up to the number of indexes of a rule.

@@ -12,7 +12,7 @@ import (
 )
 
 // Backend returns the world as an executor sees it. Each call is one read or write, which may have
-// a fault. A search may make the writes of a plan one by one.
+// a fault. A search may use it directly, to make the writes of a plan one by one.
 func (w *CronJob) Backend() cronjobapply.Backend { return cronBackend{w} }
 
 // cronBackend refuses calls whose context has ended, like every client.

@@ -78,7 +78,7 @@ func (w *Job) LastPlan() string {
 }
 
 // Backend returns the world as an executor sees it. Each call is one write, which may have a fault.
-// A search may make the writes of a plan one by one.
+// A search may use it directly, to make the writes of a plan one by one.
 func (w *Job) Backend() jobapply.Adopter { return jobBackend{w} }
 
 type jobBackend struct{ w *Job }

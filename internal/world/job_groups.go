@@ -26,8 +26,9 @@ func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 	return uid, nil
 }
 
-// ChangeGroups returns the groups after one write to a workload or a pod group, and the UID of the
-// object, which is fresh if the write creates it. It copies the lists that it changes.
+// ChangeGroups returns the groups after one write to a workload or a pod group, and the UID of that
+// object. If the write creates the object, it gets the UID in argument fresh. ChangeGroups copies
+// the lists that it changes.
 func ChangeGroups(g jobgroup.Groups, write jobgroup.Write, fresh job.UID) (jobgroup.Groups, job.UID, error) {
 	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
 	ofName := func(ref jobgroup.Ref) bool { return ref.Name == write.Name }

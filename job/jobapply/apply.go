@@ -21,8 +21,8 @@ type Backend interface {
 	// Delete requests the deletion of the pod, on condition of its UID. From then on, snapshots
 	// have job.Pod.Deletion set, as long as the pod runs or has the finalizer. With d.UntrackFirst,
 	// Delete removes the finalizer first, in the same transaction if it can. The removal is
-	// conditional on d.ResourceVersion, unless that is empty: otherwise, the success of a pod that
-	// has ended in the meantime would be lost (JI9).
+	// conditional on d.ResourceVersion, unless that is empty. Without the condition, the success of
+	// a pod that has ended in the meantime would be lost (JI9).
 	Delete(ctx context.Context, d job.Deletion) error
 	// Create creates a pod with the finalizer and returns its name and UID. No pod may ever
 	// have had that UID.

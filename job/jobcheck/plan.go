@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Plan checks a plan against the snapshot that it was made from, as far as the snapshot shows each
-// of these: JI5, JI7, JI10, JI11, JI13, JI16, JI18, JI21, JI22, JI23 and JI28 to JI30. The spec
+// Plan checks a plan against the snapshot that it was made from. It checks JI5, JI7, JI10, JI11,
+// JI13, JI16, JI18, JI21, JI22, JI23 and JI28 to JI30, as far as a snapshot shows them. The spec
 // must have its defaults. Nil means that nothing is wrong.
 func Plan(s *job.Snapshot, p *job.Plan) []Violation {
 	var f found

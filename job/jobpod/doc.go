@@ -1,4 +1,4 @@
-// Package jobpod has the parts of package job's pods that few programs need: the state of the
-// containers, which a podFailurePolicy reads ([Container]), and the relation of a pod to the job,
-// if selectors and controllers decide it ([Ownership]).
+// Package jobpod has types that describe a pod, and that few users of package job need. [Container]
+// is the state of a container, which a podFailurePolicy reads. [Ownership] is the relation of a pod
+// to the job, if selectors and controllers decide it.
 package jobpod
