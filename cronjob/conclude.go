@@ -33,10 +33,10 @@ type Conclusion struct {
 	// each of them in place of the backfill with its ID. If it is complete, remove that backfill
 	// instead.
 	Backfills []Backfill `json:"backfills,omitempty"`
-	// Requeue is the time of the next round: the plan's Requeue, now if more can be done
-	// immediately, or soon if something waits for a snapshot with the controller's own writes
-	// (CI15). If the next round follows immediately, plan it from Status: a cache may still show
-	// the old status.
+	// Requeue is the time of the next round, by default the plan's Requeue. It is now if more can
+	// be done immediately, and soon if something waits for a snapshot with the controller's own
+	// writes (CI15). If the next round follows immediately, plan it from Status: a cache may still
+	// show the old status.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Retry is true if a read or a write failed or was not tried. In exactly these cases,
 	// cronjobapply.Executor.Apply returns an error. Plan again after backoff.Retry().Delay, for the

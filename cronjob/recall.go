@@ -247,9 +247,9 @@ func (c *census) takeInUnrecorded(s *startedJob) {
 func isOfRun(s startedJob) bool { return !s.ScheduledTime.IsZero() }
 
 // recallReplaced returns the replaced jobs whose deletion the children do not show yet. If a run
-// waits until they are gone, those that are not among the children are looked up. Otherwise such
-// jobs count as gone, unless the children are late: children that do not show a later job yet may
-// not show an earlier one yet either.
+// waits until these jobs are gone, each job that is not among the children is looked up. Otherwise
+// such a job counts as gone, unless the children are late. Children that do not show the latest
+// jobs yet may not show a replaced job yet either.
 func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept []leavingJob) {
 	if !c.replacing || len(old) == 0 {
 		return nil

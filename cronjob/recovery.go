@@ -71,9 +71,9 @@ func (c *census) countUnsettled() int {
 // aMoment is the time until the next round if that round only needs the memory of this one.
 const aMoment = time.Second
 
-// isUnaccounted reports whether the snapshot's memory does not account for a run that has a job. A
-// crash is the cause. The job must be kept until the memory accounts for the run: after another
-// crash, only the job shows that the run has started (C9).
+// isUnaccounted reports whether the snapshot's memory does not account for a run that has a job.
+// This happens after a crash. The job must be kept until the memory accounts for the run: after
+// another crash, only the job shows that the run has started (C9).
 func (c *census) isUnaccounted(run time.Time) bool {
 	return !c.accounted.IsZero() && run.After(c.accounted)
 }

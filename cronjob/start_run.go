@@ -137,9 +137,9 @@ func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
 	return t.next
 }
 
-// reserved returns the first run that the schedule is going to start by itself, or zero. Runs up to
-// the time last are recorded or set aside. Of the runs after that time, the schedule starts the due
-// run or, with CatchUpAll, all overdue runs.
+// reserved returns the first run that the schedule is going to start by itself, or zero. All runs
+// that are not later than argument last are recorded or set aside. Of the later runs, the schedule
+// starts the due run or, with CatchUpAll, all overdue runs.
 func reserved(s *Snapshot, t *timing, last time.Time) time.Time {
 	switch {
 	case t.due.After(last):

@@ -80,7 +80,7 @@ const (
 func (a *aftermath) metrics(recorded *Status, failed bool, before, after *reported) Metrics {
 	final := a.final
 	if a.Facts.Quirks.Has(jobquirk.Miscount) && a.recorded && !isUntracked(a.untrack, a.outcome.Untracked) {
-		// With this quirk, pods that Settle moves into the counters are not reported.
+		// With quirk Miscount, pods that Settle moves into the counters are not reported.
 		last := reportedOf(recorded)
 		final, after = recorded, &last
 	}

@@ -128,8 +128,8 @@ func (p *Planner) agrees(s *Snapshot) bool {
 	return pods.done <= int(status.Succeeded)+int(status.Failed)
 }
 
-// isListed reports whether the index lists of an Indexed job agree with its counter, would be
-// written as they are, and do not end the job. It fills p.indexes from the lists.
+// isListed reports whether the index lists of an Indexed job agree with its counter, need not be
+// written again, and do not end the job. It fills p.indexes from the lists.
 func (p *Planner) isListed(s *Snapshot, plan *Plan) bool {
 	spec, status, x := &s.Job.Spec, &s.Job.Status, &p.indexes
 	x.find(s, &census{}, nil, (*noteList)(&plan.Notes))

@@ -2,11 +2,10 @@ package schedule
 
 import "math/bits"
 
-// Runs are counted without visiting them. The number of matching times before a
-// time is a sum over whole cycles, whole years by their kind, whole months and
-// whole days, each looked up, and the rest of one day. The difference of two such
-// ranks is the count of a span. It takes the same few nanoseconds for a day as for a
-// thousand years.
+// Runs are counted without visiting them. The rank of a time is the number of matching times before
+// it. It is a sum over whole cycles, whole years by their kind, whole months and whole days, which
+// are looked up in tables, and the rest of one day. A span has as many runs as the ranks of its
+// ends differ. This takes the same few nanoseconds for a day as for a thousand years.
 
 // before returns the number of matching times earlier than c, counted from a fixed time before the
 // year 1.

@@ -59,7 +59,7 @@ func waitsUntilGone(c *cronjob.CronJob, o *cronjob.Options) bool {
 	return c.Spec.ConcurrencyPolicy == cronjob.Replace && o.ReplaceWhenGone
 }
 
-// Create checks that no job is created beside jobs that it must not run beside (CI8, CI15). A
+// Create checks that a new job may run at the same time as the jobs that exist (CI8, CI15). A
 // controller that has lost its memory may violate this.
 func (st *State) Create(c *cronjob.Creation) []Violation {
 	var f found

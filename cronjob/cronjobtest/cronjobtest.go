@@ -21,8 +21,9 @@ type Test struct {
 	Options *rapid.Generator[cronjob.Options]
 	// Schedule generates the options with which Env.Compile compiles schedules; nil means none.
 	Schedule *rapid.Generator[[]schedule.Option]
-	// Endings lists how children can end; nil means Complete and Failed. The history keeps a child
-	// that ended as "Skipped" with the successful ones, and with any other word as a failed one.
+	// Endings lists how children can end; nil means Complete and Failed. For the history limits, a
+	// child that ended as "Skipped" counts as successful, and a child that ended with any other
+	// word counts as failed.
 	Endings []cronjob.Ending
 }
 

@@ -56,8 +56,8 @@ func (c *Command) Has(key string) bool {
 	return ok
 }
 
-// Word returns the i-th bare word, counted from 0. The test ends when there are
-// fewer. A command that also takes flags has them after its words.
+// Word returns the i-th bare word, counted from 0. If the command has fewer words, the test ends. A
+// command that also takes flags has them after its words.
 func (c *Command) Word(i int) string {
 	c.t.Helper()
 	n := 0

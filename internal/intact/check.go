@@ -125,7 +125,7 @@ func (p *Pool) types() []reflect.Type {
 	})
 }
 
-// call calls a function with the values of the pool in turn.
+// call calls a function many times, each time with other values of the pool.
 func (p *Pool) call(t Test, name string, fn reflect.Value, f *Functions) (ok bool) {
 	written, writes := f.Writes[name]
 	if !writes {

@@ -32,13 +32,13 @@ type Program struct {
 	// sees them; nil if the test does not control that watch.
 	SeesLate bool
 	Late     *Late
-	// Patience is how long all rounds may end with an error after the program has seen everything.
-	// A restarted program may have to wait, since it does not know whether it has seen its last
-	// write.
+	// Patience is how long the rounds of a program that has seen everything may all end with an
+	// error. A restarted program may have to wait, since it does not know whether it has seen its
+	// last write.
 	Patience time.Duration
 
-	// Taken counts the names that other owners have taken. Each run that is passed because its name
-	// is taken may cost a round.
+	// Taken counts the names that other owners have taken. Each run that is skipped because its
+	// name is taken may cost a round.
 	Taken int
 	// Again is when the program wants to be called. Zero means not at all.
 	Again time.Time

@@ -70,7 +70,7 @@ func Join[E like, P inputError[E]](prefix string, found List) error {
 	return errors.Join(all...)
 }
 
-// Concat joins the errors that joined errors hold.
+// Concat returns one error that joins all the errors that its arguments join.
 func Concat(joined ...error) error {
 	var all []error
 	for _, err := range joined {

@@ -8,8 +8,8 @@ import (
 )
 
 // Lag shows the controller the CronJob and its jobs late, independently of each other, as caches
-// do: never back in time, and never later than Most. With a Lag, the world also checks that no job
-// starts beside others that it must not run beside.
+// do: never back in time, and never later than Most. With a Lag, the world also checks that each
+// new job may run at the same time as the others.
 type Lag struct {
 	// Most is the longest time for which a write stays unseen.
 	Most time.Duration

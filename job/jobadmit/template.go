@@ -105,7 +105,8 @@ func allowsScheduling(old *job.Job, r release.Release) bool {
 	return value.Of(old.Spec.Suspend) && old.Status.StartTime.IsZero()
 }
 
-// allowsTemplate reports whether the job is in a state in which the two gates allow changes.
+// allowsTemplate reports whether the job is in a state in which the gates for suspended jobs allow
+// changes of the template.
 func allowsTemplate(old *job.Job, r release.Release) bool {
 	suspended := old.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue ||
 		old.Status.StartTime.IsZero() && !r.IsBefore(release.V136())

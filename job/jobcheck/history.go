@@ -34,7 +34,7 @@ type History struct {
 	// Ungrouped is set once another client has removed a pod group: a controller that sees the
 	// removal late still creates pods for that group.
 	Ungrouped bool
-	// Lagged is set once a write stayed unseen for longer than the expectations wait.
+	// Lagged is set once expectations have timed out before the controller saw its writes.
 	Lagged bool
 
 	// at maps UIDs to places in Pods, in a long history only.

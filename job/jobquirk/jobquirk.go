@@ -59,9 +59,9 @@ const (
 	// finalizer. If the reply to a status write was lost, its figures are not counted. Nor are pods
 	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
 	Miscount
-	// HeldIsIdle records 0 active pods while a backoff holds the missing ones, even if pods run
-	// (J11, J31). If one of them is ready, the API server refuses the status. In releases up to
-	// 1.33, 1.34.9 and 1.35.7 (kubernetes#139457).
+	// HeldIsIdle records 0 active pods while a backoff delays the creation of missing pods, even if
+	// other pods run (J11, J31). If a running pod is ready, the API server refuses the status. In
+	// releases up to 1.33, 1.34.9 and 1.35.7 (kubernetes#139457).
 	HeldIsIdle
 	// UnseenEnd plans a finished job again until its final status is seen, and may create pods for
 	// it (E5). In releases up to 1.33.
