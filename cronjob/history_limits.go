@@ -158,11 +158,11 @@ func checkDuplicates(all []Deletion) error {
 	return nil
 }
 
-// lastBackfilled returns the latest of the given runs, all started by backfills, that can be
-// recorded in the status. Before that run the schedule has no run left to start, so recording it
-// takes no run from the schedule. Zero means that there is none. Once a run is recorded, the
-// history may delete its job (C2). If there are later runs, lastBackfilled also returns the time at
-// which the schedule gives up its oldest run; zero means unknown.
+// lastBackfilled returns the latest of the given runs that can be recorded in the status; zero
+// means none. Backfills have started all these runs. A run can be recorded if the schedule has no
+// earlier run left to start: once the run is recorded, the schedule starts no earlier one. Once a
+// run is recorded, the history may delete its job (C2). If there are later runs, lastBackfilled
+// also returns the time at which the schedule gives up its oldest run; zero means unknown.
 func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
 	if len(runs) == 0 || s.Schedule.Problem != 0 {
 		return last, next

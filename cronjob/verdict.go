@@ -137,9 +137,9 @@ func (c *census) judge(place int) verdict {
 
 // isOut reports whether a running child has left the active list because it is being deleted.
 // Usually only a stuck child leaves the list. Under Replace, if no list is stored, every child that
-// is being deleted does, since Replace need not delete it any more. A finalizer may hold such a
-// child for a long time. If the list contained it, each round would find it again, and a run that
-// waits until it is recorded would never start (CL5).
+// is being deleted leaves it, since Replace need not delete the child again. A finalizer may hold
+// such a child for a long time. If the list contained the child, each round would find it again,
+// and a run that waits until the child is recorded would never start (CL5).
 func (f *family) isOut(child *Child) bool {
 	if f.unstored {
 		return child.isDeleted() && child.isRunning()

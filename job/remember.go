@@ -38,7 +38,8 @@ func (a *aftermath) remember(before, after *reported) Memory {
 
 	if a.recorded && !a.isStopped() {
 		if a.toRecord || !a.Facts.Quirks.Has(jobquirk.EarlierFailure) {
-			// The pods in the record are in the uncounted lists now, and will not look new again.
+			// The failures in the backoff record are in the uncounted lists now, and will not look
+			// new again.
 			m.Backoff = c.Backoff
 		}
 		m.rest.Ignored = clamp32(int64(c.Memory.rest.Ignored) + int64(newlyIgnored(a.untrack, &c.Memory)))

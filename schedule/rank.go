@@ -4,8 +4,8 @@ import "math/bits"
 
 // Runs are counted without visiting them. The rank of a time is the number of matching times before
 // it. It is a sum over whole cycles, whole years by their kind, whole months and whole days, which
-// are looked up in tables, and the rest of one day. A span has as many runs as the ranks of its
-// ends differ. This takes the same few nanoseconds for a day as for a thousand years.
+// are looked up in tables, and the rest of one day. The number of runs in a span is the difference
+// of two ranks. To compute it takes the same few nanoseconds for a day as for a thousand years.
 
 // before returns the number of matching times earlier than c, counted from a fixed time before the
 // year 1.

@@ -116,8 +116,8 @@ func (c *Command) Duration(key string, missing time.Duration) time.Duration {
 	return value(c, key, missing, "a duration", time.ParseDuration)
 }
 
-// Bool returns true for a bare key, its value for key=true and key=false, and
-// missing when key is not given.
+// Bool returns true for a bare key, and the value for key=true and key=false. If key is not given,
+// it returns argument missing.
 func (c *Command) Bool(key string, missing bool) bool {
 	c.t.Helper()
 	if a, ok := c.arg(key); ok && a.Values == nil {

@@ -77,7 +77,7 @@ func (s *Set) Near(i int32) Near {
 	return near
 }
 
-// Near is the part of a set around an index. The zero value holds no index.
+// Near is one page of a set, to which indexes can be added fast. The zero value holds no index.
 type Near struct {
 	// number is the page's place in the table plus 1. page is nil if the page is full.
 	number uint32

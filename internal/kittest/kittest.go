@@ -76,8 +76,9 @@ func Find(t *testing.T, lives string, test func(testing.TB)) string {
 
 var livesWell = regexp.MustCompile(`(\d+) lives went well`)
 
-// Within runs a test with each of the seeds from 1 on. The test must fail within that many lives,
-// with a message that contains says. In verbose mode it logs the number of the life.
+// Within runs a test once for each seed from 1 to argument seeds. The test must fail within the
+// given number of lives, with a message that contains argument says. In verbose mode Within logs
+// the number of the life that failed.
 func Within(t *testing.T, seeds, lives int, says string, test func(testing.TB)) {
 	t.Helper()
 	for seed := range seeds {

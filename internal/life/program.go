@@ -54,9 +54,9 @@ type Program struct {
 // conflict fails one round, and not the next one.
 const tooManyErrors = 10
 
-// maxIdle is the maximum number of rounds in a row that may ask for another one within a second and
-// get nothing done (L6, CL5), besides one for each name that another owner has taken. A status write
-// gets nothing done, since status writes can go on without end.
+// maxIdle is the maximum number of rounds in a row that get nothing done and ask for another round
+// within a second (L6, CL5). For each name that another owner has taken, one more is allowed. A
+// round that writes only a status gets nothing done, since status writes can go on without end.
 const maxIdle = 3
 
 // Happened calls the program after a change, and then as often as it asks for a call.

@@ -26,8 +26,9 @@ func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 	return []jobcheck.Violation{{Rule: rule, Problem: fmt.Sprintf(format, args...)}}
 }
 
-// Do makes a write, which may have a fault. Interfere may make something happen just before the
-// write. After the write, look compares the store with its contents before the write.
+// Do makes a write, which may have a fault. Just before the write it calls interfere, which may
+// make something else happen. After the write it calls look, which compares the store with its
+// contents before the write.
 func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) error {
 	l.Writing.Lock()
 	defer l.Writing.Unlock()

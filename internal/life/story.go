@@ -33,12 +33,12 @@ const (
 // Tell adds a line to the story.
 func (l *Life) Tell(format string, args ...any) { l.tell(act, format, args...) }
 
-// TellRoutine adds a line that a long story leaves out, unless it is about an object that is
-// broken.
+// TellRoutine adds a line that a long story leaves out, unless it is about an object of the
+// violation.
 func (l *Life) TellRoutine(format string, args ...any) { l.tell(routine, format, args...) }
 
-// TellPlan adds a plan to the story. Argument of names the plan's object, as in " of job a"; it is
-// empty if there is only one.
+// TellPlan adds a plan to the story. The first argument names the object of the plan, as in " of
+// job a". It is empty if there is only one object.
 func (l *Life) TellPlan(of, text string) {
 	if of+text == l.story.plan {
 		l.tell(plan, "plan%s: as before", of)

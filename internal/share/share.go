@@ -1,6 +1,6 @@
 // Package share divides numbered cases among processes, such as the pods of an Indexed Job. Each
-// process writes its results to a file, and the files merge into what one process writes, byte for
-// byte.
+// process writes its results to a file. The merged files are equal, byte for byte, to the file that
+// a single process would write.
 package share
 
 import (

@@ -119,8 +119,8 @@ func (o Object) JSON() []byte {
 // field is a field of an object. A nil value leaves the field out; a [maker] makes the value.
 type field struct {
 	name string
-	// percent is how many of a hundred objects have the field. With [Limits], the constant usual is
-	// the least.
+	// percent is how many of a hundred objects have the field. With [Limits], it is at least the
+	// constant usual.
 	percent                    int
 	small, wild, limits, wrong list
 	// when reports whether the field may be set; nil means that it always may. must reports whether

@@ -112,8 +112,8 @@ func forever(d *draw, _ Object) any {
 	return int64(1 << 62)
 }
 
-// replacement makes a pod replacement policy for a job without a pod failure policy, with which the
-// value would be refused.
+// replacement makes a pod replacement policy. A job with a pod failure policy gets none, since a
+// server would refuse the value.
 func replacement(d *draw, _ Object) any {
 	if d.spec["podFailurePolicy"] != nil {
 		return nil

@@ -109,7 +109,7 @@ func needs(completions int, texts ...string) maker {
 	}
 }
 
-// over formats the completions and the last index.
+// over makes a text from the number of completions and the last index.
 func over(format string) maker {
 	return func(d *draw, _ Object) any { return fmt.Sprintf(format, d.completions(), d.completions()-1) }
 }

@@ -49,8 +49,8 @@ func Aggregate(old job.Status, spec job.Spec, parts []Part, at time.Time, r rele
 // failed.
 type Words func(failed []Part) (reason, message string)
 
-// AggregateFunc is [Aggregate] with words in place of [JoinFailures], for the reason and message of
-// a failure.
+// AggregateFunc is like [Aggregate], but the reason and the message of a failure come from argument
+// words, not from [JoinFailures].
 func AggregateFunc(
 	old job.Status, spec job.Spec, parts []Part, words Words, at time.Time, r release.Release,
 ) job.Status {
