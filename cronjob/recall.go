@@ -330,8 +330,8 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 // appendLost appends the jobs to look up because their creation had no reply. First come jobs that
 // must not run beside jobs that this round creates. Last come jobs whose runs are not later than
 // accounted: if such a job does not exist, its run must be reported. appendLost also returns the
-// number of these last jobs. A job whose creation is repeated needs no look-up: its name is its
-// lock.
+// number of these last jobs. A job whose creation is repeated needs no look-up: if the job exists,
+// its name is taken.
 func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0

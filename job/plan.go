@@ -143,8 +143,8 @@ type Untracking struct {
 	As jobreason.Counted `json:"as"`
 	// OnEnd restricts the removal to a round that declares the job's end (J37).
 	OnEnd bool `json:"onEnd,omitempty"`
-	// UnlessEnd restricts the removal to a round that does not declare the end. With the end, other
-	// pods use up the limit of the round (J35).
+	// UnlessEnd restricts the removal to a round that does not declare the end. In a round that
+	// declares the end, other pods use up the limit (J35).
 	UnlessEnd bool `json:"unlessEnd,omitempty"`
 	// Ended is true for a pod whose phase is Succeeded or Failed.
 	Ended bool `json:"ended,omitempty"`

@@ -107,16 +107,16 @@ func RunSkippedAtGapEnd() Option {
 	return func(s *settings) { s.gapEnd = true }
 }
 
-// RunRepeatedFirst lets a time in an overlap run only the first time the clock
-// shows it (S4). A schedule that runs every few minutes then pauses for the length
-// of the overlap.
+// RunRepeatedFirst is for times in an overlap, which the clock shows twice. Such a time runs only
+// when it is shown for the first time (S4). A schedule that runs every few minutes then pauses for
+// the length of the overlap.
 func RunRepeatedFirst() Option {
 	return func(s *settings) { s.repeated = repeatedFirst }
 }
 
-// RunRepeatedLast lets a time in an overlap run only the last time the clock shows
-// it (S4). A schedule that runs every few minutes then pauses for the length of the
-// overlap.
+// RunRepeatedLast is for times in an overlap, which the clock shows twice. Such a time runs only
+// when it is shown for the last time (S4). A schedule that runs every few minutes then pauses for
+// the length of the overlap.
 func RunRepeatedLast() Option {
 	return func(s *settings) { s.repeated = repeatedLast }
 }

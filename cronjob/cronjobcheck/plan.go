@@ -259,8 +259,8 @@ func checkLimit(f *found, how job.ConditionType, limit *int32, all, kept map[job
 	}
 }
 
-// checkBackfills checks the jobs of backfills: their runs are due, in the backfill's range and in
-// order, and the overlap policy and the limit of a round are kept.
+// checkBackfills checks the jobs of backfills. Their runs are due, in the backfill's range and in
+// order. The jobs obey the overlap policy and the limit of a round.
 func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 	last, n := map[string]time.Time{}, 0
 	for i := range p.Create {

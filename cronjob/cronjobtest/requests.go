@@ -67,7 +67,7 @@ func (e *Env) request() bool {
 		MaxActive: int32(e.life.Pick("most active", 3)),
 	}
 
-	// Runs whose jobs are gone, or will be soon, would be repeated.
+	// Leave out the runs whose jobs are gone, or will be soon: the backfill would repeat them.
 	for _, run := range e.history.Runs() {
 		c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, run))
 		if c == nil || !c.DeletionTimestamp.IsZero() {

@@ -20,7 +20,7 @@ type Command struct {
 
 	t    reporter
 	used map[string]bool
-	// inner are the commands of the input.
+	// inner are the commands that Within has parsed.
 	inner []*Command
 }
 

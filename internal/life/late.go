@@ -10,7 +10,8 @@ import (
 // planners wait for their own writes: beyond that, they promise nothing.
 const MaxLag = 2 * time.Minute
 
-// again is the number of shown objects after which one is shown twice: events may be duplicates (F10).
+// again is the distance between the objects that are shown twice, since events may be duplicates
+// (F10).
 const again = 5
 
 // Cache is the program's view of a family.

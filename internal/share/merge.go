@@ -64,8 +64,8 @@ func WriteCounts[T any](s *Share, of string, counts T) error {
 	return s.Write(append(data, '\n'))
 }
 
-// ReadCounts calls add with the counts of each file, and returns the name of the cases. Each share
-// must have exactly one file.
+// ReadCounts calls add with the counts of each file, and returns the name that the files give to
+// the cases. Each share must have exactly one file.
 func ReadCounts[T any](files []string, add func(T)) (of string, err error) {
 	seen := make([]string, len(files))
 	for i, name := range files {

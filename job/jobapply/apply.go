@@ -27,8 +27,8 @@ type Backend interface {
 	// Create creates a pod with the finalizer and returns its name and UID. No pod may ever
 	// have had that UID.
 	Create(ctx context.Context, c job.Creation) (job.PodRef, error)
-	// Untrack removes the finalizer, on condition of the pod's UID. The status counts the pod as
-	// u.As tells.
+	// Untrack removes the finalizer, on condition of the pod's UID. u.As tells how the status
+	// counts the pod.
 	Untrack(ctx context.Context, u job.Untracking) error
 	// WriteStatus replaces the job's status, on condition that the job has not changed since the
 	// snapshot, or since the last WriteStatus of the round. If the job has changed, return any

@@ -17,8 +17,8 @@ type Part struct {
 	// Name distinguishes the parts in the words of a failure. It can be the name of the cluster.
 	Name   string     `json:"name,omitempty"`
 	Status job.Status `json:"status"`
-	// First is the index that the part's index 0 has in the whole job, for an Indexed job whose
-	// indexes are divided. Parts that run the same index count as one.
+	// First is for an Indexed job whose indexes are divided: index 0 of the part is index First of
+	// the whole job. If several parts run the same index, the index counts once.
 	First int32 `json:"first,omitempty"`
 }
 

@@ -49,8 +49,8 @@ func (e *Env) plannedState() *jobcheck.State {
 	return st
 }
 
-// look reads the store again, and compares it with the store before the write w of a pod. With the
-// zero write nothing may have changed.
+// look reads the store again, and compares it with the store before the write w of a pod. If w is
+// zero, nothing may have changed.
 func (e *Env) look(w world.Write, pod job.UID) {
 	e.was = e.truth
 	groups := e.groups
