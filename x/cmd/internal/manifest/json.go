@@ -115,7 +115,8 @@ func (f *jsonFormat) inText(c byte) {
 	case c == '"':
 		f.text = false
 		if f.depth == 1 && f.items == 0 && f.wantsKey {
-			f.key, f.wantsKey = string(f.value[min(f.keyStart+1, len(f.value)):max(len(f.value)-1, 0)]), false
+			from := min(f.keyStart+1, len(f.value)) // a value that is too long lacks the key
+			f.key, f.wantsKey = string(f.value[from:max(from, len(f.value)-1)]), false
 		}
 	}
 }

@@ -236,7 +236,9 @@ func TestLongObjects(t *testing.T) {
 	fill := func(before, after string, length int) string {
 		return before + strings.Repeat("x", length-len(before)-len(after)) + after
 	}
-	inJSON := func(length int) string { return fill(`{"kind": "Job", "apiVersion": "batch/v1", "x": "`, `"}`, length) }
+	inJSON := func(length int) string {
+		return fill(`{"kind": "Job", "apiVersion": "batch/v1", "x": "`, `", "y": 1}`, length)
+	}
 	inYAML := func(length int) string { return fill("kind: Job\napiVersion: batch/v1\nx: ", "\n", length) }
 	item := func(length int) string { return fill("- kind: Job\n  apiVersion: batch/v1\n  x: ", "\n", length) }
 	oneLine := func(length int) string { return fill("- {kind: Job, apiVersion: batch/v1, x: ", "}\n", length) }
@@ -244,6 +246,7 @@ func TestLongObjects(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"JSON", inJSON(most) + "\n" + jobB, job("", 1) + "\n" + job("b", 2)},
 		{"longer JSON", inJSON(most+1) + "\n" + jobB, "! f:1: " + left + "\n" + job("b", 2)},
+		{"a key that begins at the limit", fill(`{"x": "`, `", `, most) + `"y": 1}` + "\n" + jobB, "! f:1: " + left + "\n" + job("b", 2)},
 		{"an item", `{"items": [` + inJSON(most) + ",\n" + jobB + "]}", job("", 1) + "\n" + job("b", 2)},
 		{"a longer item", `{"items": [` + inJSON(most+1) + ",\n" + jobB + "]}", "! f:1: " + left + "\n" + job("b", 2)},
 		{"YAML", inYAML(most) + "---\n" + yamlJob("b"), job("", 1) + "\n" + job("b", 4)},
