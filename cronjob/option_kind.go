@@ -1,6 +1,10 @@
 package cronjob
 
-import "github.com/batchplan/batchplan/job"
+import (
+	"strings"
+
+	"github.com/batchplan/batchplan/job"
+)
 
 // Types of package job that the fields of a [Child] have, for programs whose children are not jobs.
 type (
@@ -36,6 +40,15 @@ func (k Kind) String() string {
 		return "job"
 	}
 	return k.Kind
+}
+
+// one returns the word with its article. A kind that begins with U gets "a", as in "a User".
+func (k Kind) one() string {
+	word := k.String()
+	if strings.ContainsAny(word[:1], "AEIOaeio") {
+		return "an " + word
+	}
+	return "a " + word
 }
 
 // isJob reports whether events call the children jobs.

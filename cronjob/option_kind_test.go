@@ -43,6 +43,26 @@ func TestC13_Naming(t *testing.T) {
 	}
 }
 
+// C9, C14: events name the kind of the children with the right article.
+func TestC9_Article(t *testing.T) {
+	for kind, one := range map[string]string{"": "a job", "Work": "a Work", "Operation": "an Operation", "UserTask": "a UserTask"} {
+		s := hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](60)}, hours(1).Add(5*time.Minute))
+		taken := child(hours(1))
+		taken.Foreign = true
+		named := hourly(cronjob.Spec{}, hours(1), taken)
+		if kind != "" {
+			s.Options.ChildKind = cronjob.Kind{Kind: kind, APIVersion: "example.com/v1"}
+			named.Options = s.Options
+		}
+
+		for want, s := range map[string]cronjob.Snapshot{"time to start " + one + ": ": s, "another owner has " + one + " of that name": named} {
+			if events := reconcile(t, s).Events; len(events) != 1 || !strings.Contains(events[0].Message, want) {
+				t.Errorf("%v, want %q", events, want)
+			}
+		}
+	}
+}
+
 // deaf is a namer that cannot read its own names.
 type deaf struct{ cronjobgen.Stamps }
 

@@ -90,9 +90,8 @@ func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name strin
 	if !quirks.IsZero() {
 		return events
 	}
-	child := k.String()
 	return append(events, event(job.EventWarning, "NameTaken",
-		"Cannot create "+child+" "+name+": another owner has a "+child+" of that name"))
+		"Cannot create "+k.String()+" "+name+": another owner has "+k.one()+" of that name"))
 }
 
 // sharing explains why runs share a name, for each form of names.

@@ -162,7 +162,7 @@ func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k K
 			// The reference cannot report this: it only looks back as far as the deadline.
 			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
 				events = append(events, event(job.EventWarning, "MissSchedule",
-					"Missed scheduled time to start a "+k.String()+": "+at))
+					"Missed scheduled time to start "+k.one()+": "+at))
 			}
 		case cronjobreason.UnstartedSuspended, cronjobreason.UnstartedEdited, cronjobreason.UnstartedHeld:
 			events = append(events, event(job.EventNormal, "SkippedSchedule",
