@@ -10,8 +10,8 @@ import (
 // end is the decision of a round about the end of the job.
 type end struct {
 	Verdict
-	// deadline is the time at which activeDeadlineSeconds will have passed. It is zero if the
-	// deadline can no longer fail the job.
+	// deadline is the time at which activeDeadlineSeconds will have passed. It is zero if there is
+	// none, or if the deadline can no longer fail the job.
 	deadline time.Time
 }
 

@@ -68,8 +68,8 @@ type Circumstances struct {
 	From time.Time
 	// StartingDeadlineSeconds is the CronJob's field of that name; nil if unset.
 	StartingDeadlineSeconds *int64
-	// WakeUpLag is how long after its time a due run may be noticed. The documentation of
-	// Kubernetes mentions 10 seconds.
+	// WakeUpLag is the longest time until the controller notices that a run is due. The
+	// documentation of Kubernetes mentions 10 seconds.
 	WakeUpLag time.Duration
 	// NameSeconds is true if jobs are named after the second of their run, or have other names that
 	// differ for all runs.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MaxLag is the longest time for which a change stays unseen. It is below the time for which
-// planners wait for their own writes: beyond that, they promise nothing.
+// MaxLag is the longest time for which a change stays unseen. It is shorter than the time for which
+// planners wait for their own writes. After that time they promise nothing.
 const MaxLag = 2 * time.Minute
 
 // again is the distance between the objects that are shown twice, since events may be duplicates
