@@ -59,7 +59,8 @@ func TestReadGood(t *testing.T) {
 	}
 	// If a field is ignored twice, it is reported once. The fields are in the order of their names.
 	twice, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "spec:\n", "spec:\n  ttlSecondsAfterFinished: 5\n", 1)+
-		"      - {name: b, image: b, command: [b], ports: [{containerPort: 1}]}\n"))
+		"      - {name: b, image: b, command: [b], ports: [{containerPort: 1}]}\n"+
+		"      - {name: c, image: c, command: [c]}\n"))
 	if err != nil || !slices.Equal(twice.Jobs[0].Ignored, []string{"image", "ports", "ttlSecondsAfterFinished"}) {
 		t.Errorf("%q, %v", twice.Jobs[0].Ignored, err)
 	}
@@ -253,6 +254,7 @@ func TestSecurityContext(t *testing.T) {
 		{"      volumes:", "seLinuxChangePolicy: Recursive", true},
 		{"        env:", "allowPrivilegeEscalation: false, privileged: false", false},
 		{"        env:", "allowPrivilegeEscalation: true", false},
+		{"        env:", fmt.Sprint("runAsGroup: ", os.Getgid()), false},
 	} {
 		context := strings.Replace(test.at, strings.TrimSpace(test.at), "securityContext: {"+test.field+"}", 1)
 		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, test.at, context+"\n"+test.at, 1)))
