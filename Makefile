@@ -103,8 +103,8 @@ cluster: ## end-to-end tests on a real API server, with JOBS jobs of PODS pods t
 costs: ## requests, processor time and memory beside the controllers of Kubernetes: of JOBS jobs, RUNNING pods that run and FINISH that end, COUNT times
 	go -C x/proof/conformance test -count=1 -timeout=5h -v -run='^Test(RequestsOnServer|Load)$$' ./costs -server -jobs $(or $(JOBS),500) \
 		-pods $(or $(RUNNING),1000) -finishing $(or $(FINISH),200) -repeat $(or $(COUNT),1) $(if $(PROFILES),-profiles $(abspath $(PROFILES)))
-traces: ## record both sides on a real API server until each log has TRANSITIONS steps, check the logs, and plant bugs into them
-	go -C x/proof/conformance test -count=1 -timeout=2h -v -run='^TestTraces$$' ./costs -plant -transitions $(or $(TRANSITIONS),2000) $(seed)
+traces: ## record both sides on a real API server until each log has TRANSITIONS steps, or the controllers of an older RELEASE; check the logs, and plant bugs into them
+	cd x/proof/conformance; go run ./build $(release) ./costs ./costs/compared.test; cd costs; ./compared.test -test.timeout=2h -test.v -test.run='^TestTraces$$' -plant -transitions $(or $(TRANSITIONS),2000) $(seed)
 others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, kruise/broadcastjob, velero, jobset, argo, ours or ../conformance/blackbox
 	go -C x/proof/others/$(or $(SUBJECT),ours) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs|Operator)$$' . \
 		-seed $(or $(SEED),1) -first $(or $(FIRST),0) -lives $(or $(LIVES),200) -short $(or $(SHORT),2)

@@ -65,7 +65,7 @@ func newLab(t *testing.T) *lab {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	factory.Batch().V1().Jobs().Informer()
-	factory.StartWithContext(ctx)
+	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 
 	var working sync.WaitGroup

@@ -74,7 +74,11 @@ func fieldsOf(size int) *metav1.FieldsV1 {
 	for i := 0; len(text) < size; i++ {
 		text += fmt.Sprintf(`"f:field-%d":{},`, i)
 	}
-	return metav1.NewFieldsV1(text + `".":{}}}`)
+	fields := new(metav1.FieldsV1)
+	if err := fields.UnmarshalJSON([]byte(text + `".":{}}}`)); err != nil { // NewFieldsV1 came with 1.36
+		panic(err) // unreachable
+	}
+	return fields
 }
 
 func (l *lab) rewrite(t *testing.T, pods []*corev1.Pod, status func(*corev1.Pod) corev1.PodStatus) {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 	"github.com/batchplan/batchplan/x/trace"
 )
 
@@ -35,8 +38,9 @@ var (
 
 // TestTraces checks logs of a real API server with the controllers of Kubernetes, and with ours,
 // while pods fail and are deleted, the controllers restart, and users suspend, scale and delete
-// jobs. Package x/trace must find nothing in these logs. With -plant, bugs are planted into the
-// logs, and x/trace must find each bug.
+// jobs. Package x/trace must find nothing in these logs. With -plant, bugs are planted
+// into the logs, and x/trace must find each bug. A binary with an older release of Kubernetes
+// records only its controllers, since ours are the same.
 func TestTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
@@ -44,6 +48,9 @@ func TestTraces(t *testing.T) {
 
 	l := newLab(t)
 	for _, s := range sides {
+		if s != reference && compiled(t) != release.Newest() {
+			continue
+		}
 		t.Run(string(s), func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
@@ -136,9 +143,18 @@ func (r *recording) check(t *testing.T, report func(trace.Finding)) trace.Summar
 
 func checkLogs(t *testing.T, inputs []trace.Log, report func(trace.Finding)) trace.Summary {
 	t.Helper()
-	summary, err := trace.Check(trace.Options{Controllers: []string{*recommended.managedBy()}}, report, inputs...)
+	o := trace.Options{Release: compiled(t), Controllers: []string{*recommended.managedBy()}}
+	summary, err := trace.Check(o, report, inputs...)
 	must.OK(t, err)
 	return summary
+}
+
+// compiled returns the release of Kubernetes that the binary has.
+func compiled(t *testing.T) release.Release {
+	t.Helper()
+	r, err := releases.Choose("", nil)
+	must.OK(t, err)
+	return r
 }
 
 // isRestart reports whether a restart of the controller explains a finding.
@@ -161,7 +177,6 @@ func (l *lab) record(t *testing.T, s side) *recording {
 	}
 	p := l.start(t, s, namespace, 5)
 	life := &randomLife{lab: l, T: t, side: s, namespace: namespace, rand: rand.New(rand.NewPCG(*traceSeed, 0))}
-	life.makeCronJobs()
 	// The first and the last versions of objects are not transitions.
 	for r.lines.Load() < int64(*transitions)*3/2+200 {
 		if life.isOneOf(1000) { // it is restarted
@@ -216,15 +231,34 @@ func (x *randomLife) isOneOf(n int) bool { return x.rand.IntN(n) == 0 }
 
 // step makes one round of random changes.
 func (x *randomLife) step() {
+	all, crons := x.jobsOf(x.namespace), x.cronJobsOf()
+	pods := x.podsOf(x.namespace)
+
+	owners := make(map[types.UID]bool)
+	for _, c := range crons {
+		owners[c.UID] = c.DeletionTimestamp == nil
+		x.cronUser(&c)
+	}
 	running := 0
-	for _, j := range x.jobsOf(x.namespace) {
+	for _, j := range all {
+		owners[j.UID] = j.DeletionTimestamp == nil
 		if !hasEnded(j) {
 			running++
 		}
 		x.user(j)
+		if x.isLeft(j, owners) {
+			x.deleteJob(j)
+		}
 	}
-	for _, c := range x.cronJobsOf() {
-		x.cronUser(&c)
+	for _, pod := range pods {
+		if x.isLeft(pod, owners) {
+			x.check(x.CoreV1().Pods(pod.Namespace).Delete(x.Context(), pod.Name, metav1.DeleteOptions{}))
+		}
+		x.check(x.kubelet(pod))
+	}
+
+	if len(crons) < 6 {
+		x.makeCronJobs()
 	}
 	if running < 16 {
 		x.made++
@@ -233,14 +267,19 @@ func (x *randomLife) step() {
 		_, err := x.BatchV1().Jobs(x.namespace).Create(x.Context(), j, metav1.CreateOptions{})
 		x.check(err)
 	}
-	for _, pod := range x.podsOf(x.namespace) {
-		x.check(x.kubelet(pod))
-	}
 }
 
-// check fails the test, unless the error means that the object has changed or is gone.
+// isLeft reports whether the garbage collector deletes an object, since its owner is gone or waits
+// for that.
+func (x *randomLife) isLeft(o metav1.Object, owners map[types.UID]bool) bool {
+	ref := metav1.GetControllerOf(o)
+	return ref != nil && o.GetDeletionTimestamp() == nil && !owners[ref.UID]
+}
+
+// check fails the test, unless the error means that the object has changed, is gone or exists.
 func (x *randomLife) check(err error) {
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	has := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
+	if err != nil && !has {
 		x.Errorf("%v", err)
 	}
 }
@@ -290,16 +329,7 @@ func (x *randomLife) user(j *batchv1.Job) {
 		x.collectJob(j)
 		return
 	case hasEnded(j) && x.isOneOf(100), x.isOneOf(2000):
-		how := metav1.DeletePropagationBackground
-		if x.isOneOf(2) {
-			how = metav1.DeletePropagationForeground
-		}
-		x.check(x.BatchV1().Jobs(j.Namespace).Delete(x.Context(), j.Name, metav1.DeleteOptions{PropagationPolicy: &how}))
-		for _, pod := range x.podsOf(x.namespace) { // as the garbage collector does
-			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.UID == j.UID {
-				x.check(x.CoreV1().Pods(pod.Namespace).Delete(x.Context(), pod.Name, metav1.DeleteOptions{}))
-			}
-		}
+		x.deleteJob(j)
 		return
 	case hasEnded(j):
 		return
@@ -315,6 +345,19 @@ func (x *randomLife) user(j *batchv1.Job) {
 	}
 	_, err := x.BatchV1().Jobs(j.Namespace).Patch(x.Context(), j.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	x.check(err)
+}
+
+func (x *randomLife) deleteJob(j *batchv1.Job) {
+	how := x.propagation()
+	x.check(x.BatchV1().Jobs(j.Namespace).Delete(x.Context(), j.Name, metav1.DeleteOptions{PropagationPolicy: &how}))
+}
+
+// propagation draws a way of deletion: the object is gone before what it owns, or after it.
+func (x *randomLife) propagation() metav1.DeletionPropagation {
+	if x.isOneOf(2) {
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationBackground
 }
 
 // isElastic reports whether completions may change, together with parallelism.
@@ -337,20 +380,28 @@ func (x *randomLife) collectJob(j *batchv1.Job) {
 }
 
 func (x *randomLife) cronJobsOf() []batchv1.CronJob {
-	list, err := x.BatchV1().CronJobs(x.namespace).List(x.Context(), metav1.ListOptions{ResourceVersion: "0"})
+	list, err := x.BatchV1().CronJobs(x.namespace).List(x.Context(), metav1.ListOptions{})
 	x.check(err)
 	return list.Items
 }
 
-// cronUser suspends or resumes a CronJob, or changes its history, now and then.
+// cronUser suspends, resumes or deletes a CronJob, or changes its history, now and then.
 func (x *randomLife) cronUser(c *batchv1.CronJob) {
 	var patch string
 	switch {
+	case c.DeletionTimestamp != nil: // as the garbage collector does
+		if !slices.ContainsFunc(x.jobsOf(x.namespace), func(j *batchv1.Job) bool { return metav1.IsControlledBy(j, c) }) {
+			patch = `{"metadata":{"finalizers":null}}`
+		}
+	case x.isOneOf(3000):
+		how := x.propagation()
+		x.check(x.BatchV1().CronJobs(c.Namespace).Delete(x.Context(), c.Name, metav1.DeleteOptions{PropagationPolicy: &how}))
 	case *c.Spec.Suspend && x.isOneOf(100), x.isOneOf(1000):
 		patch = fmt.Sprintf(`{"spec":{"suspend":%t}}`, !*c.Spec.Suspend)
 	case x.isOneOf(1000):
 		patch = fmt.Sprintf(`{"spec":{"successfulJobsHistoryLimit":%d,"failedJobsHistoryLimit":%d}}`, x.rand.IntN(4), x.rand.IntN(4))
-	default:
+	}
+	if patch == "" {
 		return
 	}
 	_, err := x.BatchV1().CronJobs(c.Namespace).Patch(x.Context(), c.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
