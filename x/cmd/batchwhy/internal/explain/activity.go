@@ -18,6 +18,8 @@ type activity struct {
 	helpers []read.Container
 	// ended are the containers that did the work, if helpers keep the pod running.
 	ended []read.Container
+	// stopping are native sidecars that still run although all other containers have ended.
+	stopping []read.Container
 	// guessed is true if helpers is a guess, made from the order of the containers or from the time
 	// since the others ended.
 	guessed bool
@@ -33,9 +35,11 @@ func activityOf(p *read.Pod, pod *job.Pod, template map[string]bool, now time.Ti
 		return a
 	}
 
-	var running, ended, waiting []read.Container
+	var running, ended, waiting, sidecars []read.Container
 	for _, c := range p.Containers {
 		switch {
+		case c.Sidecar && c.Running:
+			sidecars = append(sidecars, c)
 		case c.Init:
 		case c.Running:
 			running = append(running, c)
@@ -51,6 +55,10 @@ func activityOf(p *read.Pod, pod *job.Pod, template map[string]bool, now time.Ti
 	}
 
 	a.working = len(running) > 0 && pod.Deletion == nil
+
+	if len(ended) > 0 && len(running)+len(waiting) == 0 && pod.Deletion == nil {
+		a.stopping, a.ended = sidecars, ended
+	}
 
 	switch {
 	case len(ended) == 0, len(running) == 0, len(waiting) > 0, pod.Deletion != nil:

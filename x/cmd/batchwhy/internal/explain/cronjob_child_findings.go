@@ -189,6 +189,24 @@ func (l *cronLook) staleFindings() (all []Finding) {
 	return all
 }
 
+// clockFindings report a run whose Job the API server created before the run was due.
+func (l *cronLook) clockFindings() []Finding {
+	for i := range l.children {
+		c := &l.children[i]
+		early := c.ScheduledTime.Sub(c.CreationTimestamp)
+		if c.Foreign || c.ScheduledTime.IsZero() {
+			continue
+		}
+		if early > 5*time.Second && early < time.Hour {
+			return oneFinding(Warning, "ClockAhead", fmt.Sprintf("Job %s was created %s before its run was due: the "+
+				"clock of the kube-controller-manager, which starts runs, is ahead of the API server's by as much",
+				c.Name, span(early)), inspect("set the clocks of the control plane's machines by NTP; runs are early "+
+				"until then", "kubectl -n kube-system get lease kube-controller-manager -o yaml"))
+		}
+	}
+	return nil
+}
+
 // activeFindings report Jobs that pile up.
 func (l *cronLook) activeFindings() []Finding {
 	active := l.active()
@@ -231,6 +249,11 @@ func oldestName(active []*cronjob.Child) string {
 func (l *cronLook) historyFindings() (all []Finding) {
 	active := int64(len(l.active()))
 	check := func(field string, limit *int32, how string) {
+		if limit != nil && *limit == 0 {
+			all = append(all, finding(Note, "HistoryZero", fmt.Sprintf("%s is 0: Jobs that %s are deleted "+
+				"immediately, with their pods and logs, so that none is to be seen", field, how),
+				l.set("keep some", "spec."+field, 3, "safe: more finished Jobs with their pods are kept")))
+		}
 		if limit != nil && active > int64(*limit) && *limit > 0 {
 			text := fmt.Sprintf("%s is %d and %s active: if all of them %s, all but %d are deleted immediately, "+
 				"logs included", field, *limit, count(active, "Job is", "Jobs are"), how, *limit)

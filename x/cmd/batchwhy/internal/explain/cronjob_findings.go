@@ -19,7 +19,8 @@ import (
 func (l *cronLook) findings() []Finding {
 	return worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
 		l.namesakeFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(), l.replaceFindings(),
-		l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(), l.staleFindings(),
+		l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(), l.clockFindings(),
+		l.staleFindings(),
 		l.activeFindings(), l.historyFindings(), l.lintFindings(), l.restartFindings(), l.suspendedFindings(),
 		l.zoneFindings(), l.contradictions()))
 }

@@ -43,6 +43,16 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 				"pods run; the controller retries by itself", "kubectl get "+
 				"mutatingwebhookconfigurations,validatingwebhookconfigurations"),
 				l.edit("change spec.jobTemplate as its policy demands")}
+		case contains(e.Message, "invalid dns label") && l.cron.Jobs != nil && l.cron.Jobs.Completions != nil:
+			last := fmt.Sprint(*l.cron.Jobs.Completions - 1)
+			remedies = []*Remedy{
+				remedy(fmt.Sprintf("a pod's host name, JOB-%s for the last index, has at most 63 characters, 9 of "+
+					"which are the time of the run: create the CronJob under a name of at most %d characters "+
+					"(now %d), and suspend this one", last, 63-9-1-len(last), len(name)),
+					kubectl(ns, "apply", "-f", "cronjob.yaml"),
+					"a new CronJob starts with its next run"),
+				l.edit("or lower completions, and parallelism with it, so that the last index has fewer digits"),
+			}
 		case contains(e.Message, "is invalid"):
 			remedies = []*Remedy{l.edit("correct the field of spec.jobTemplate that the message names")}
 		}
@@ -210,6 +220,11 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 		if f := l.troubleOf(j); f != nil && cause == "" {
 			cause = "; what is wrong there, " + f.Code + ": " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 			stuck = f.Remedies
+			if is, was := l.cron.Template.Images(), j.Template.Images(); is != was {
+				cause += fmt.Sprintf(". The Job keeps the template from which it was made (%s): the change of the "+
+					"CronJob (%s) counts for the runs to come", was, is)
+				stuck = nil
+			}
 		}
 	}
 

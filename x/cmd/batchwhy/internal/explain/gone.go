@@ -111,6 +111,16 @@ func (l *look) goneFindings() []Finding {
 	if n == 0 && counted > 0 && !l.isFinished() {
 		return l.stoppedFindings()
 	}
+	if n > 1 && counted <= 0 && !l.isFinished() {
+		return oneFinding(Warning, "DisruptedAgain", fmt.Sprintf("%d pods that are gone were disrupted from outside, "+
+			"which counts towards no limit: %s. If that happens more often than a pod takes to do its work, the work "+
+			"is never done", n, why),
+			inspect("look what disrupts them, and how often: for a preemption, suspend what has the higher priority "+
+				"or add nodes", kubectl("", "get", "pods", "-A", "-o",
+				"custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,PRIORITY:.spec.priority")),
+			l.nextTime("set a priorityClassName that the others do not preempt, or let the program save what it has "+
+				"done and go on from there"))
+	}
 	if n = min(n, counted); n <= 0 {
 		return nil
 	}

@@ -163,6 +163,17 @@ func (l *look) behindFindings() []Finding {
 		text += "; do not remove the finalizer by hand: what such a pod has done would not be counted, " +
 			"and be done again"
 	}
+	for i := range l.pods {
+		e := latestWarning(l.podEvents[i])
+		if e == nil || !contains(e.Reason+e.Message, "policy", "webhook", "denied", "blocked") {
+			continue
+		}
+		return oneFinding(Error, "ControllerBehind", fmt.Sprintf("%s; pod %s was refused a change, %s %s: %s", text,
+			l.pods[i].Name, e.Reason, l.at(e.Last), told(e.Message)),
+			inspect("let the policy look at new pods only (CREATE), or leave out the Job controller "+
+				"(system:serviceaccount:kube-system:job-controller): the Job then goes on by itself, and nothing is "+
+				"done again", "kubectl get validatingwebhookconfigurations,validatingadmissionpolicies"))
+	}
 	return []Finding{
 		inferred(finding(Error, "ControllerBehind", text, controllerRemedies(l.job.Namespace, "job", l.job.Name)...)),
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -317,7 +318,7 @@ const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodCondition
 // evictedRemedies say what to do about pods that were evicted because their node ran out of a
 // resource.
 func (l *look) evictedRemedies(p *read.Pod) []*Remedy {
-	if contains(p.Message, "ephemeral-storage") {
+	if contains(p.Message, "ephemeral-storage", "ephemeral local storage") {
 		return []*Remedy{
 			l.again("give the container requests and limits for ephemeral-storage that it keeps to, or write to a " +
 				"PersistentVolumeClaim instead of an emptyDir or the image's own files,"),
@@ -334,7 +335,8 @@ func (l *look) ignoredFindings() []Finding {
 	rule, n := 0, int64(0)
 	for i, found := range l.found.Pods {
 		match := found.Match
-		ignored := match != nil && match.Action == job.IgnoreFailure && match.Condition == ""
+		ignored := match != nil && match.Action == job.IgnoreFailure
+		ignored = ignored && (match.Condition == "" || l.pods[i].Reason == "Evicted")
 		if ignored && found.Failed && l.snapshot.Pods[i].Phase == job.PodFailed {
 			n, rule = n+1, match.Rule
 			ends.add(l.endOf(i))
@@ -351,15 +353,28 @@ func (l *look) ignoredFindings() []Finding {
 	}
 
 	failed := l.failedPods()
+	last := failed[len(failed)-1]
+	cause := l.remediesOf(last)
+	if last.kind == failedNode || last.kind == failedOther {
+		cause = nil
+	}
 	return oneFinding(severity, "IgnoredForever",
 		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count "+
-			"towards no limit and have no end, since activeDeadlineSeconds is not set", rule, count(n, "failure"),
-			ends.list()),
-		l.logs(l.pods[failed[len(failed)-1].place], failed[len(failed)-1].container.Name, false),
-		l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600,
-			"the Job fails when the time has passed since its start, and its running pods are deleted"),
-		when("these failures should count",
-			l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))
+			"towards no limit and have no end, since activeDeadlineSeconds is not set%s%s", rule, count(n, "failure"),
+			ends.list(), l.nodeSaid(&last), l.limitOf(&last)),
+		append(slices.Clone(cause[:min(1, len(cause))]), l.logs(l.pods[last.place], last.container.Name, false),
+			l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600,
+				"the Job fails when the time has passed since its start, and its running pods are deleted"),
+			when("these failures should count",
+				l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))...)
+}
+
+// limitOf names the memory limit at which a container was killed.
+func (l *look) limitOf(f *failure) string {
+	if f.kind != failedMemory {
+		return ""
+	}
+	return "; memory ran out" + l.memoryLimit(l.pods[f.place], f.container.Name)
 }
 
 // failedFinding reports a Job that has failed or is about to fail.
@@ -377,7 +392,7 @@ func (l *look) failedFinding() []Finding {
 	}
 
 	failed := l.failedPods()
-	text := begin + l.cause(reason, message)
+	text := begin + l.cause(reason, message) + l.indexesOpen() + l.orderText(message)
 	if leaving := l.leavingFailures(); len(failed) == 0 && len(leaving) > 0 && code == "JobFails" {
 		return oneFinding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)
 	}
@@ -414,6 +429,37 @@ func (l *look) failedFinding() []Finding {
 		said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container),
 		l.failuresGone())
 	return oneFinding(Error, code, text, remedies...)
+}
+
+// indexesOpen names the indexes that are done, and those whose pods failed.
+func (l *look) indexesOpen() string {
+	if !l.isIndexed() || l.found.CompletedIndexes.Len() == 0 || l.found.FailedIndexes.Len() > 0 {
+		return ""
+	}
+	var failed tally
+	for _, f := range l.failedPods() {
+		failed.add(fmt.Sprint("index ", l.snapshot.Pods[f.place].Index))
+	}
+	if len(failed.order) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; done: %s; failed: %s; the others did not come to an end", l.found.CompletedIndexes,
+		failed.list())
+}
+
+// orderText returns a text if a rule has made the Job fail before a later rule could ignore a
+// disruption.
+func (l *look) orderText(message string) string {
+	if l.spec.PodFailurePolicy == nil || !contains(message, "exit code 143", "exit code 137") {
+		return ""
+	}
+	for i, rule := range l.spec.PodFailurePolicy.Rules {
+		if rule.Action == job.IgnoreFailure && len(rule.OnPodConditions) > 0 && i > 0 {
+			return fmt.Sprintf("; a pod that is ended from outside, as in a drain, has this exit code, and the first "+
+				"rule that matches decides: put rule %d, which ignores disruptions, before the others", i)
+		}
+	}
+	return ""
 }
 
 // indexRemedies say how to run only the failed indexes again.
@@ -499,6 +545,10 @@ func (l *look) deletedPods() string {
 		}
 	}
 	if len(names) > 0 {
+		if e := l.neverScheduled(); e != nil {
+			return fmt.Sprintf("; none of them ever had a node, so nothing ran and there are no logs: the time in "+
+				"which they were pending counts as well; the controller deleted %s at the end", list(names))
+		}
 		return fmt.Sprintf("; the controller deleted %s at the end, with the logs", list(names))
 	}
 	if l.failures() == 0 {
@@ -510,8 +560,25 @@ func (l *look) deletedPods() string {
 	return "; none of the failed pods is among those that were read"
 }
 
+// neverScheduled returns the last report of the scheduler if no pod that is gone ever had a node.
+func (l *look) neverScheduled() (last *read.Event) {
+	for _, p := range l.gone {
+		if lastEvent(p.events, "Scheduled") != nil || lastEvent(p.events, "Started") != nil {
+			return nil
+		}
+		if e := lastEvent(p.events, "FailedScheduling"); e != nil {
+			last = e
+		}
+	}
+	return last
+}
+
 // lostRemedies say what to do about a failed Job whose pods are gone.
 func (l *look) lostRemedies(reason string) (all []*Remedy) {
+	if e := l.neverScheduled(); e != nil && reason == "DeadlineExceeded" {
+		p := &read.Pod{Meta: l.job.Meta, Spec: l.job.Template}
+		return append(l.scheduleRemedies(p, e.Message, l.gone[len(l.gone)-1].events), l.deadlineRemedies()[0])
+	}
 	if reason == "DeadlineExceeded" {
 		all = l.deadlineRemedies()
 		for i, p := range l.pods {

@@ -22,7 +22,8 @@ func (l *look) findings(troubles []*podTrouble) []Finding {
 		l.refusedFindings(), l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(),
 		l.remainderFindings(),
 		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
-		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
+		l.specFindings(), l.widthFindings(), l.surplusFindings(), l.remadeFindings(),
+		l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
 // unsaid leaves out findings about pods if the finding about the deletion of the Job includes them.
@@ -254,6 +255,32 @@ func (l *look) widthFindings() []Finding {
 		when("they may run side by side", l.set("raise parallelism", "spec.parallelism", width,
 			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that "+
 				"they share objects", width))))
+}
+
+// surplusFindings report an Indexed Job whose parallelism is above its completions.
+func (l *look) surplusFindings() []Finding {
+	isGoing := l.isIndexed() && !l.isFinished() && !l.job.IsManifest
+	if !isGoing || *l.spec.Parallelism <= *l.spec.Completions {
+		return nil
+	}
+	n := int64(*l.spec.Parallelism)
+	return oneFinding(Warning, "ParallelismUnused", fmt.Sprintf("parallelism is %d and completions is %d: an index "+
+		"has one pod at a time, so no more than %d run", n, *l.spec.Completions, *l.spec.Completions),
+		when("there should be more indexes", l.set("set completions to the same number", "spec.completions", n,
+			"safe: pods are created for the new indexes; those that run go on")))
+}
+
+// remadeFindings report a Job that its TTL deletes and a tool makes again.
+func (l *look) remadeFindings() []Finding {
+	k, ttl := keeperOf(&l.job.Meta), l.spec.TTLSecondsAfterFinished
+	isHook := l.job.Annotations["argocd.argoproj.io/hook"]+l.job.Annotations["helm.sh/hook"] != ""
+	if isMaker := k.name == "Argo CD" || k.name == "Flux"; ttl == nil || isHook || !isMaker {
+		return nil
+	}
+	return oneFinding(Warning, "MadeAgain", fmt.Sprintf("ttlSecondsAfterFinished %d deletes the Job after its end, "+
+		"and %s, which wants what its source has, makes it again: its work is done again and again", *ttl, k.name),
+		inspect(fmt.Sprintf("take ttlSecondsAfterFinished out of %s, or make the Job a hook, which is run once for "+
+			"each sync", k.source), kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))
 }
 
 // remaining returns the number of completions that are left, or 0 for a work queue.

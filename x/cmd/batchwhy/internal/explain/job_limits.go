@@ -55,6 +55,8 @@ func (l *look) backoffLimitFacts() (all []Fact) {
 	so := "no pod has failed"
 	if n := l.found.Failed; n > 0 {
 		so = hasFailed(n)
+	} else if n := int64(len(l.failedPods())); n > 0 {
+		so = "no failure has counted (" + hasFailed(n) + ")"
 	}
 
 	if !restarts || l.found.Failed > 0 {

@@ -2,9 +2,11 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobreason"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
 // state returns the state in a word and in a sentence. The word agrees with the findings.
@@ -49,6 +51,11 @@ func (l *look) going(findings []Finding) (State, string) {
 	case l.works() > 0:
 		return Running, fmt.Sprintf("active for %s: %s, %s", lasts, l.successes(), l.podCounts())
 	case l.found.Active > 0:
+		hasBegun := func(p *read.Pod) bool { return p.Object.Phase < job.PodSucceeded && hasRun(p) }
+		if slices.ContainsFunc(l.pods, hasBegun) {
+			return Running, fmt.Sprintf("active for %s, and no container works now: %s, %s", lasts, l.successes(),
+				l.podCounts())
+		}
 		return Starting, fmt.Sprintf("active for %s, and no container runs yet: %s, %s", lasts, l.successes(),
 			l.podCounts())
 	case isNew && l.job.IsManifest:

@@ -201,7 +201,7 @@ func (l *look) platformRemedies() (all []*Remedy) {
 func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 	limit := p.Spec.Container(container).MemoryLimit
 	raise := "set resources.limits.memory, with a request of the same size,"
-	if limit != "" {
+	if limit != "" && !l.isRangeLimit(container) {
 		raise = fmt.Sprintf("raise resources.limits.memory, now %s,", limit)
 	}
 	return []*Remedy{

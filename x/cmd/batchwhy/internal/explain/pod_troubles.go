@@ -120,6 +120,9 @@ func (l *look) containerTrouble(i int) *podTrouble {
 	if len(does.helpers) > 0 {
 		return &podTrouble{l.sidecarTrouble(p, does), latestEnd(does.ended)}
 	}
+	if len(does.stopping) > 0 {
+		return &podTrouble{l.stopTrouble(p, does), latestEnd(does.ended)}
+	}
 
 	for k := range p.Containers {
 		c := &p.Containers[k]
@@ -346,6 +349,23 @@ func (l *look) sidecarTrouble(p *read.Pod, does *activity) Finding {
 			list(ended), list(running), verb(int64(len(running)), "runs", "run"))
 	}
 	return f
+}
+
+// stopTrouble reports native sidecars that still run after the work has ended. The kubelet stops them.
+func (l *look) stopTrouble(p *read.Pod, does *activity) Finding {
+	ended, grace := latestEnd(does.ended), int64(30)
+	if p.Spec.Grace != nil {
+		grace = *p.Spec.Grace
+	}
+	kill := ended.Add(time.Duration(grace) * time.Second)
+	name := does.stopping[0].Name
+	return Finding{Severity: Note, Code: "SidecarStops",
+		Text: fmt.Sprintf("has done its work (%s ended %s with %s), and native sidecar %s still runs: the kubelet has "+
+			"asked it to stop, and kills it when terminationGracePeriodSeconds, %d, has passed, %s", does.ended[0].Name,
+			l.at(ended), exit(does.ended[0].ExitCode, ""), name, grace, l.at(kill)),
+		Remedies: []*Remedy{
+			inspect("wait until then: nothing is done again", kubectl(p.Namespace, "get", "pod", p.Name, "--watch")),
+			l.nextTime(fmt.Sprintf("let %s end at SIGTERM, or set terminationGracePeriodSeconds to 30", name))}}
 }
 
 // pendingTrouble returns why a pod has no node or does not start on its node, or nil.

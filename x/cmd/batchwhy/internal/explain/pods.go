@@ -85,7 +85,7 @@ func (l *look) podText(i int, p *read.Pod) string {
 	case pod.Deletion != nil:
 		return fmt.Sprintf("is being deleted and must be gone %s%s", l.at(pod.Deletion.Timestamp), l.onNode(p))
 	case pod.Phase == job.PodRunning:
-		return fmt.Sprintf("runs for %s%s%s%s", l.since(startOf(p)), l.onNode(p), l.notReady(pod), restarted(pod))
+		return fmt.Sprintf("runs for %s%s%s%s", l.since(worksSince(p)), l.onNode(p), l.notReady(pod), restarted(pod))
 	}
 	return fmt.Sprintf("is pending for %s%s", l.since(p.CreationTimestamp), l.pendingWhy(p))
 }
@@ -106,6 +106,23 @@ func startOf(p *read.Pod) time.Time {
 		return p.StartTime
 	}
 	return p.CreationTimestamp
+}
+
+// worksSince returns the time at which the first container that runs was started. Before it, a node
+// may have pulled images.
+func worksSince(p *read.Pod) time.Time {
+	since := startOf(p)
+	for _, c := range p.Containers {
+		if c.Restarts > 0 {
+			return since
+		}
+	}
+	for _, c := range p.Containers {
+		if c.Running && !c.Init && c.Since.After(since) {
+			return c.Since
+		}
+	}
+	return since
 }
 
 func (l *look) took(i int, p *read.Pod) string {
@@ -149,6 +166,13 @@ func (l *look) ruleOf(found *job.PodInspection) string {
 }
 
 func (l *look) pendingWhy(p *read.Pod) string {
+	for i := range l.pods {
+		pull, pulled := lastEvent(l.podEvents[i], "Pulling"), lastEvent(l.podEvents[i], "Pulled")
+		if l.pods[i] == p && pull != nil && pulled == nil {
+			return fmt.Sprintf(": its node pulls the image since %s, which may take minutes; no error is reported: "+
+				"wait", l.clock(pull.Last))
+		}
+	}
 	for _, c := range p.Containers {
 		if c.Waiting && c.Reason != "" {
 			return fmt.Sprintf(": container %s waits with %s%s", c.Name, c.Reason, after(": ", brief(c.Message)))
@@ -191,8 +215,19 @@ func (l *look) imageOf(p *read.Pod, c *read.Container) string {
 	return "of container " + c.Name
 }
 
+// isRangeLimit reports whether the Job's template has no memory limit for one of its containers.
+func (l *look) isRangeLimit(container string) bool {
+	spec := l.job.Template.Container(container)
+	return spec.Name != "" && spec.MemoryLimit == ""
+}
+
 func (l *look) memoryLimit(p *read.Pod, container string) string {
-	if limit := p.Spec.Container(container).MemoryLimit; limit != "" {
+	limit := p.Spec.Container(container).MemoryLimit
+	if limit != "" && l.isRangeLimit(container) {
+		return fmt.Sprintf(" at its memory limit of %s, which is not in the Job's template: a LimitRange of the "+
+			"namespace sets it when a pod is created", limit)
+	}
+	if limit != "" {
 		return fmt.Sprintf(" at its memory limit of %s", limit)
 	}
 	return " (its spec sets no memory limit: it has the limit of a LimitRange, or the memory of the node)"

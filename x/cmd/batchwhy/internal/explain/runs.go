@@ -59,6 +59,9 @@ func (l *cronLook) pastRun(run time.Time) Run {
 // noJob describes why a run has no Job, as far as that is known.
 func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	last := l.status.LastScheduleTime
+	if end := l.seenEnd(run); end != "" {
+		return "gone", end
+	}
 	switch {
 	case run.Equal(last) && !l.jobsRead:
 		return "gone", "started; the input has no Jobs, so how it ended is not known"
@@ -105,6 +108,31 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	return "unknown", "no Job of this run is left"
 }
 
+// seenEnd describes how a run without a Job ended, by the controller's events and the last success.
+func (l *cronLook) seenEnd(run time.Time) string {
+	name, end, why := l.snapshot.Options.Naming.JobName(l.cron.Name, run), "", ""
+	for _, e := range l.events {
+		switch isOurs := e.Reason == "SawCompletedJob" && contains(e.Message, name+","); {
+		case isOurs && contains(e.Message, "complete"):
+			end = "succeeded"
+		case isOurs && contains(e.Message, "failed"):
+			end = "failed"
+		}
+	}
+	if run.Equal(l.status.LastScheduleTime) && l.status.LastSuccessfulTime.After(run) {
+		end = "succeeded"
+	}
+
+	limit := l.spec.SuccessfulJobsHistoryLimit
+	if end == "" {
+		return ""
+	}
+	if end == "succeeded" && limit != nil && *limit == 0 {
+		why = ", since successfulJobsHistoryLimit is 0"
+	}
+	return end + "; its Job is not in the input" + why
+}
+
 // unrecorded describes a run before the last recorded one that has no Job. Whether it ever had one is
 // unknown; an overlapping Job under Forbid suggests that it had none.
 func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
@@ -146,7 +174,11 @@ func (l *cronLook) facts() (all []Fact) {
 	if t := l.status.LastSuccessfulTime; !t.IsZero() {
 		all = append(all, fact("success", "the last success was %s", l.at(t)))
 	} else if !l.cron.IsManifest {
-		all = append(all, fact("success", "no run has succeeded so far"))
+		so := "no run has succeeded so far"
+		if l.status.LastScheduleTime.IsZero() && l.plan.Missed.Count+len(l.plan.Create)+len(l.plan.Waits) == 0 {
+			so = "no run has been due since its creation"
+		}
+		all = append(all, fact("success", "%s", so))
 	}
 	return all
 }

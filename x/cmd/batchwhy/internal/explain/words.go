@@ -123,7 +123,10 @@ func capital(text string) string {
 // brief turns a message of an object into one short line. It cuts out the middle, since messages of
 // runtimes and registries have the cause at the end.
 func brief(text string) string {
-	const most, ending = 240, 130
+	most, ending := 240, 130
+	if contains(text, "violates podsecurity", "invalid dns label") {
+		most = 2000 // each of its parts matters
+	}
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most-ending]) + " … " + string(r[len(r)-ending:])

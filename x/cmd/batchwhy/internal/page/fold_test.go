@@ -28,8 +28,8 @@ func TestFold(t *testing.T) {
 	}{
 		{"nothing", nil, 2, 2},
 		{"one byte", []byte{1}, 3, 3},
-		{"a repetition that is too short", slices.Concat(noise[:31], []byte{1}, noise[:31]), 65, 65},
-		{"the shortest repetition", slices.Concat(noise[:32], []byte{1}, noise[:32]), 32, 38},
+		{"a repetition that is too short", slices.Concat(noise[:27], []byte{1}, noise[:27]), 57, 57},
+		{"the shortest repetition", slices.Concat(noise[:28], []byte{1}, noise[:28]), 28, 34},
 		{"no repetition", noise, len(noise), len(noise) + 4},
 		{"a repetition from far back", slices.Concat(noise, noise), len(noise), len(noise) + 16},
 		{"a repetition of itself", make([]byte, 1000), 3, 50},
@@ -53,15 +53,19 @@ func unfold(folded []byte) (data []byte) {
 		return int(n)
 	}
 	next(&folded) // the length of the data
-	length := next(&folded)
-
-	steps, plain := folded[:length], folded[length:]
-	for len(steps) > 0 {
-		n, repeated, distance := next(&steps), next(&steps), next(&steps)
-		data, plain = append(data, plain[:n]...), plain[n:]
-		for range repeated {
-			data = append(data, data[len(data)-distance])
+	var steps [3][]int
+	count := next(&folded)
+	for i := range steps {
+		for range count {
+			steps[i] = append(steps[i], next(&folded))
 		}
 	}
-	return append(data, plain...)
+
+	for i, n := range steps[0] {
+		data, folded = append(data, folded[:n]...), folded[n:]
+		for range steps[1][i] {
+			data = append(data, data[len(data)-steps[2][i]])
+		}
+	}
+	return append(data, folded...)
 }

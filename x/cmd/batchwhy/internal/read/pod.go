@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -86,7 +87,9 @@ type PodSpec struct {
 	// Group is the name of the pod group that the pod is scheduled with, or "".
 	Group string
 	// Deadline is activeDeadlineSeconds, or nil.
-	Deadline   *int64
+	Deadline *int64
+	// Grace is terminationGracePeriodSeconds, or nil.
+	Grace      *int64
 	Containers []ContainerSpec
 }
 
@@ -106,6 +109,15 @@ func (s *PodSpec) Container(name string) ContainerSpec {
 		}
 	}
 	return ContainerSpec{}
+}
+
+// Images returns the images of the containers.
+func (s *PodSpec) Images() string {
+	var all []string
+	for _, c := range s.Containers {
+		all = append(all, c.Image)
+	}
+	return strings.Join(all, ", ")
 }
 
 // more has the fields of an object that explanations need and the planner does not.
@@ -144,6 +156,7 @@ type podSpec struct {
 	Gates          []named           `json:"schedulingGates"`
 	Group          schedulingGroup   `json:"schedulingGroup"`
 	Deadline       *int64            `json:"activeDeadlineSeconds"`
+	Grace          *int64            `json:"terminationGracePeriodSeconds"`
 	Volumes        []volume          `json:"volumes"`
 	InitContainers []containerOfSpec `json:"initContainers"`
 	Containers     []containerOfSpec `json:"containers"`
@@ -195,6 +208,7 @@ func (s *podSpec) read() PodSpec {
 		NodeAffinity:   s.Affinity.Node.Required != nil,
 		Group:          s.Group.Name,
 		Deadline:       s.Deadline,
+		Grace:          s.Grace,
 	}
 
 	for _, v := range s.Volumes {

@@ -32,16 +32,15 @@ function unfold(folded) {
     }
   };
   const data = new Uint8Array(number());
-  const length = number(), last = at + length;
-  let from = last;
-  while (at < last) {
-    const plain = number(), repeated = number(), distance = number();
-    data.set(folded.subarray(from, from + plain), end);
-    from += plain;
-    end += plain;
-    for (const stop = end + repeated; end < stop; end++) data[end] = data[end - distance];
+  const length = number(), numbers = () => Array.from({ length }, number);
+  const plain = numbers(), repeated = numbers(), distance = numbers();
+  for (let step = 0; step < length; step++) {
+    data.set(folded.subarray(at, at + plain[step]), end);
+    at += plain[step];
+    end += plain[step];
+    for (const stop = end + repeated[step]; end < stop; end++) data[end] = data[end - distance[step]];
   }
-  data.set(folded.subarray(from), end);
+  data.set(folded.subarray(at), end);
   return data;
 }
 
