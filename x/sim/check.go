@@ -60,9 +60,12 @@ func (w *World) check() error {
 
 // checkScales refuses groups of an autoscaler that make no sense.
 func (w *World) checkScales(add func(format string, args ...any)) {
-	sizes := make(map[*Scale]int)
+	sizes, rooms := make(map[*Scale]int), make(map[*Scale]room)
 	for i := range w.Nodes {
-		sizes[w.Nodes[i].Scale]++
+		n := &w.Nodes[i]
+		if sizes[n.Scale]++; sizes[n.Scale] == 1 {
+			rooms[n.Scale] = roomOf(n)
+		}
 	}
 	for i, n := range w.Nodes {
 		s := n.Scale
@@ -70,12 +73,14 @@ func (w *World) checkScales(add func(format string, args ...any)) {
 		case s == nil:
 		case n.Losses+n.Preemptions > 0:
 			add("nodes[%d]: %s: scale: such a node cannot be lost or preempted by chance", i, n.Name)
+		case roomOf(&n) != rooms[s]:
+			add("nodes[%d]: %s: scale: the nodes of a group must have the same room", i, n.Name)
 		case sizes[s] == 0: // checked with the first node of the group
 		case s.Min < 0 || s.Min > sizes[s]:
 			add("nodes[%d]: %s: scale.min: %d: must be from 0 to the %s of the group", i, n.Name, s.Min,
 				value.Count(sizes[s], "node"))
-		case s.Wait < 0 || s.Idle < 0:
-			add("nodes[%d]: %s: scale: wait %v, idle %v: must not be negative", i, n.Name, s.Wait, s.Idle)
+		case min(s.Wait, s.Idle) < 0 || max(s.Wait, s.Idle) > century:
+			add("nodes[%d]: %s: scale: wait %v, idle %v: must be from 0 to %v", i, n.Name, s.Wait, s.Idle, century)
 		}
 		sizes[s] = 0
 	}

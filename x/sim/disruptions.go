@@ -107,6 +107,7 @@ func (e *engine) nodeBack(d *Disruption, byChance bool) {
 
 	e.nodes.update(d.Node)
 	e.scheduler.run()
+	e.scaler.wake()
 }
 
 // heardOf continues a pod whose node is back.

@@ -7,9 +7,9 @@ import (
 )
 
 // Scale makes an autoscaler add and remove nodes. The nodes of [World].Nodes with the same Scale are a
-// group: all nodes that it may have. It looks every 10 seconds, as the Cluster Autoscaler does. It adds
-// as many nodes as the waiting pods need, of the first group in the list whose nodes have room for such
-// a pod, and never moves a pod.
+// group, and must have the same room: they are all nodes that it may have. It looks every 10 seconds, as
+// the Cluster Autoscaler does. It adds as many nodes as the waiting pods need, of the first group in the
+// list whose nodes have room for such a pod, and never moves a pod.
 type Scale struct {
 	// Min is the number of nodes that are there at the beginning and always remain.
 	Min int
@@ -146,9 +146,10 @@ func (a *addition) fit(need room, pods int, since int64) bool {
 			a.free[need] = a.e.nodes.total(need)
 		}
 		there := min(pods, a.free[need])
-		if a.free[need] -= there; a.most(need, since) < pods-there {
+		if a.most(need, since) < pods-there {
 			return false
 		}
+		a.free[need] -= there
 		pods -= there
 	}
 

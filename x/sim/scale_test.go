@@ -20,6 +20,8 @@ func TestScale(t *testing.T) {
 	gang := func(at time.Duration, pods int32) Job {
 		return Job{Name: "g", Submit: at, Spec: ganged(pods, pods, 0), Pod: Pod{Duration: Constant(min)}, Options: gangJob("", ganged(1, 1, 0)).Options}
 	}
+	large := gang(0, 6)
+	large.Name = "large"
 	for _, test := range []struct {
 		name  string
 		nodes int
@@ -45,6 +47,7 @@ func TestScale(t *testing.T) {
 		{"a node is removed at the look after the limit", 1, Scale{Idle: 50*sec + 1}, []Job{tasks(0, 1), tasks(129*sec, 1)}, "129", 1, 179},
 		{"a gang gets all its nodes", 4, Scale{Start: Constant(20 * sec), Idle: min}, []Job{gang(0, 3)}, "30 30 30", 3, 3 * 80},
 		{"nothing is added for a gang that is too large", 2, Scale{}, []Job{gang(0, 3)}, "never never never", 0, 0},
+		{"a gang that is too large takes no room from the next", 5, Scale{Min: 2}, []Job{large, gang(0, 4)}, "10 10 10 10", 2, 2*70 + 2*90},
 		{"a gang gets the nodes that its other pods lack", 3, Scale{Min: 1, Start: Constant(20 * sec)}, []Job{gang(0, 3)}, "30 30 30", 2, 90 + 2*80},
 		{"a gang waits for pods of others, and for nodes that were removed", 3, Scale{Start: Constant(20 * sec)},
 			[]Job{tasks(0, 1), {Name: "long", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(300 * sec)}}, gang(200*sec, 3)}, "360 360 360", 4, 90 + 410 + 2*80},
@@ -90,7 +93,7 @@ func TestScale_Drawn(t *testing.T) {
 			w.ControlPlane.Skew = 0 // with a clock that is ahead, a run has a job before it is due
 			drawGangs(&w, seed)
 			for i, s := 0, (*Scale)(nil); i < len(w.Nodes); i++ {
-				if i == 0 || seed%3 == 0 {
+				if i == 0 || seed%3 == 0 || roomOf(&w.Nodes[i]) != roomOf(&w.Nodes[i-1]) {
 					s = &Scale{Wait: time.Duration(seed%4) * 7 * time.Second, Start: Uniform(0, time.Duration(seed%90)*time.Second), Idle: time.Duration(seed%7) * 20 * time.Second}
 				}
 				n := &w.Nodes[i]
@@ -119,15 +122,17 @@ func TestScale_Drawn(t *testing.T) {
 	}
 }
 
-// TestScale_Drained: a node that is drained while it is not there is not added, also not for a gang.
+// TestScale_Drained: a node that is drained while it is not there is not added, also not for a gang,
+// until it may be used again.
 func TestScale_Drained(t *testing.T) {
 	for _, test := range []struct {
 		spec  job.Spec
+		back  time.Duration
 		added int64
 		bound string
-	}{{Spec(1, 1), 1, "10"}, {ganged(2, 2, 0), 0, "never never"}} {
+	}{{Spec(1, 1), 0, 1, "10"}, {ganged(2, 2, 0), 0, 0, "never never"}, {ganged(2, 2, 0), 5 * time.Minute, 2, "310 310"}} {
 		r := play(t, World{
-			Until: time.Hour, Nodes: Nodes(2, Node{Pods: 1, Scale: &Scale{}}), Disruptions: []Disruption{{Kind: NodeDrained, At: 1}},
+			Until: time.Hour, Nodes: Nodes(2, Node{Pods: 1, Scale: &Scale{}}), Disruptions: []Disruption{{Kind: NodeDrained, At: 1, Back: test.back}},
 			Jobs: Of(Job{Name: "j", Submit: time.Second, Spec: test.spec, Pod: Pod{Duration: Constant(time.Minute)}, Options: gangJob("", test.spec).Options}),
 		})
 		if got := boundAt(r, "j"); r.NodesAdded != test.added || got != test.bound {
