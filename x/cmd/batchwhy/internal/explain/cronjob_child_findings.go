@@ -151,8 +151,8 @@ func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 		count(int64(failures), "failed Job"), l.at(last), since)
 	if keep == 0 {
 		text += "; failedJobsHistoryLimit is 0, so each failed Job is deleted with its pods and logs as soon as it ends"
-		keepThem := l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", 2,
-			"safe: two more Jobs with their pods are kept")
+		keepThem := l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", 3,
+			"safe: three more Jobs with their pods are kept")
 		remedies = append([]*Remedy{keepThem}, remedies...)
 	}
 	return oneFinding(Error, "RunsFail", text, remedies...)

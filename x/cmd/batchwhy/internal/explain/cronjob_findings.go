@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,9 +39,9 @@ func (l *cronLook) set(do, field string, value any, risk string) *Remedy {
 
 // change returns the remedy of a patch. The risk names a run that the planner starts because of it.
 func (l *cronLook) change(do, risk string, change *Act) *Remedy {
-	if run := l.startsNow(change); !run.IsZero() {
-		starts := fmt.Sprintf("the run of %s, which has not started so far, then starts: do not start it by hand as "+
-			"well; those before it are lost", l.moment(run))
+	if s := l.startedBy(change); !s.run.IsZero() {
+		starts := fmt.Sprintf("the run of %s, which has not started so far, then starts%s: do not start it by hand "+
+			"as well; those before it are lost", l.moment(s.run), s.how)
 		if risk = starts + "; " + risk; strings.HasPrefix(risk, starts+"; safe") {
 			risk = starts
 		}
@@ -48,25 +49,67 @@ func (l *cronLook) change(do, risk string, change *Act) *Remedy {
 	return does(do, risk+setBack(&l.cron.Meta), change)
 }
 
-// startsNow returns the run that starts now with a patch and not without it, or zero. A new schedule
-// or zone can have a time between the last recorded run and now, which then counts as missed.
-func (l *cronLook) startsNow(change *Act) (run time.Time) {
-	s := l.theirSnapshot
-	s.CronJob.Spec = cronjob.Spec{}
-	if patched(&s.CronJob.Spec, l.spec, change.Patch) != nil {
-		return run
+// started is a run that starts with a patch and not without it.
+type started struct {
+	run time.Time // zero if there is none
+	// how continues "starts": it names the Jobs that the run waits for, or that it replaces.
+	how string
+}
+
+// startedBy returns the run that starts now, or when an active Job has ended, with a patch and not
+// without it. A new schedule or zone can have a time between the last recorded run and now, which then
+// counts as missed.
+func (l *cronLook) startedBy(change *Act) (s started) {
+	next := l.theirSnapshot
+	next.CronJob.Spec = cronjob.Spec{}
+	if patched(&next.CronJob.Spec, l.spec, change.Patch) != nil {
+		return s
 	}
 
-	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes(release.Newest()))
-	plan, err := cronjob.Reconcile(s)
-	if err != nil || len(plan.Create) == 0 {
-		return run
+	next.Schedule = cronjob.Compile(&next.CronJob, schedule.Kubernetes(release.Newest()))
+	plan, err := cronjob.Reconcile(next)
+	if err != nil {
+		return s
 	}
-	run = plan.Create[0].ScheduledTime
-	if len(l.theirs.Create) > 0 && l.theirs.Create[0].ScheduledTime.Equal(run) {
-		return time.Time{}
+
+	run, isHeld := runOf(plan)
+	was, wasHeld := runOf(l.theirs)
+	if isSame := run.Equal(was) && (isHeld || !wasHeld); run.IsZero() || isSame {
+		return s
 	}
-	return run
+	s.run = run
+	if isHeld {
+		s.how = " as soon as the active Job has ended"
+		if active := l.holding(); len(active) == 1 && active[0].Name != "" {
+			s.how = fmt.Sprintf(" as soon as %s has ended", active[0].Name)
+		}
+		return s
+	}
+
+	var replaced []string
+	for _, d := range plan.Delete {
+		if d.Reason == cronjobreason.DeleteReplaced {
+			replaced = append(replaced, cmp.Or(d.Name, "the active Job"))
+		}
+	}
+	if len(replaced) > 0 {
+		s.how = fmt.Sprintf(", and replaces %s, whose work is ended, and whose pods are deleted with their logs",
+			list(replaced))
+	}
+	return s
+}
+
+// runOf returns the run that a plan starts, or holds back because a Job is active.
+func runOf(p cronjob.Plan) (run time.Time, isHeld bool) {
+	for _, w := range p.Waits {
+		if w.Reason == cronjobreason.WaitActive && !w.Run.IsZero() {
+			run, isHeld = w.Run, true
+		}
+	}
+	if len(p.Create) > 0 {
+		return p.Create[0].ScheduledTime, false
+	}
+	return run, isHeld
 }
 
 // reschedule returns the remedy to choose other times by hand, with the times that start a run now.
@@ -254,45 +297,79 @@ func (l *cronLook) lintFindings() (all []Finding) {
 	return all
 }
 
-// untouchedHour returns the remedy to run at the nearest hour that no change of clocks touches, and
-// that starts no run now.
+// untouchedHour returns the remedy to run at the nearest hour that no change of clocks touches. With it,
+// no run starts now, and none is lost or comes twice.
 func (l *cronLook) untouchedHour() *Remedy {
 	const do = "choose an hour that the change of clocks does not touch"
 	fields := strings.Fields(l.spec.Schedule)
 	hour, err := strconv.Atoi(fields[min(1, len(fields)-1)])
+	due := l.snapshot.Schedule.Schedule.Next(l.now)
+	if err != nil || len(fields) != 5 {
+		return l.reschedule(do + ", or timeZone Etc/UTC")
+	}
 	for _, by := range []int{-1, 1, -2, 2, 3, 4} {
-		if err != nil || len(fields) != 5 || hour+by < 0 {
-			break
+		if hour+by < 0 || hour+by > 23 {
+			continue
 		}
 
 		c := l.snapshot.CronJob
-		fields[1] = strconv.Itoa((hour + by) % 24)
+		fields[1] = strconv.Itoa(hour + by)
 		c.Spec.Schedule = strings.Join(fields, " ")
 		isTouched := func(f schedule.Finding) bool {
 			return f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime
 		}
-		lint := cronjob.Compile(&c).Schedule.Lint(schedule.Circumstances{From: l.now})
+		next := cronjob.Compile(&c).Schedule
 		change := patch(l.cron.Namespace, "cronjob", l.cron.Name, "spec.schedule", c.Spec.Schedule)
-		if !slices.ContainsFunc(lint, isTouched) && l.startsNow(change).IsZero() {
-			return l.set(do, "spec.schedule", c.Spec.Schedule,
-				"safe: no run starts because of it, and the next is due at the new time")
+		first := next.Next(l.now)
+		isLost, isTwice := first.Sub(due) > 6*time.Hour, first.Sub(l.status.LastScheduleTime) < 12*time.Hour
+		if isLost || isTwice || slices.ContainsFunc(next.Lint(schedule.Circumstances{From: l.now}), isTouched) {
+			continue
+		}
+		if l.startedBy(change).run.IsZero() {
+			risk := "safe: no run starts because of it"
+			if !l.isSuspended() {
+				risk += ", and the next is due at the new time"
+			}
+			return l.set(do, "spec.schedule", c.Spec.Schedule, risk)
 		}
 	}
-	return l.reschedule(do + " (before 01:00 or after 04:00 in most zones), or timeZone Etc/UTC")
+	return l.reschedule(do + ", or timeZone Etc/UTC")
 }
 
-// weekday returns the first day of the schedule's last field, as date +%u prints it.
-func (l *cronLook) weekday() (day int, name string) {
-	fields := strings.Fields(l.spec.Schedule)
-	last := fields[len(fields)-1]
-	for day = 1; day <= 7; day++ {
-		name = time.Weekday(day % 7).String()
-		isNamed := strings.HasPrefix(strings.ToLower(last), strings.ToLower(name[:3]))
-		if isNamed || strings.HasPrefix(last, strconv.Itoa(day%7)) || last == strconv.Itoa(day) {
-			return day, name
+// weekdays returns the days of a schedule's last field, as date +%u prints them. It returns nil if it
+// does not understand the field.
+func weekdays(field string) (days []int) {
+	var is [8]bool
+	const names = "sunmontuewedthufrisat"
+	day := func(text string) (int, bool) {
+		if i := strings.Index(names, strings.ToLower(text)); len(text) == 3 && i >= 0 && i%3 == 0 {
+			return i / 3, true
+		}
+		n, err := strconv.Atoi(text)
+		return n, err == nil && uint(n) < 7
+	}
+
+	for _, part := range strings.Split(field, ",") {
+		begin, end, isRange := strings.Cut(part, "-")
+		from, ok := day(begin)
+		to := from
+		if isRange && ok {
+			to, ok = day(end)
+		}
+		if !ok || to < from {
+			return nil
+		}
+		for d := from; d <= to; d++ {
+			is[(d+6)%7+1] = true // Sunday is 7
 		}
 	}
-	return 5, "Friday"
+
+	for d := range is {
+		if is[d] {
+			days = append(days, d)
+		}
+	}
+	return days
 }
 
 func (l *cronLook) lintRemedy(kind schedule.FindingKind) *Remedy {
@@ -300,9 +377,17 @@ func (l *cronLook) lintRemedy(kind schedule.FindingKind) *Remedy {
 	case schedule.NeverRuns:
 		return l.reschedule("correct spec.schedule: no date has this day and this month")
 	case schedule.EitherDay:
-		day, name := l.weekday()
-		return l.reschedule(fmt.Sprintf("restrict only one of the two day fields, and let the program test the "+
-			"other, as in: [ \"$(date +%%u)\" = %d ] || exit 0 (%d is %s)", day, day, name))
+		do := "restrict only one of the two day fields, and let the program test the other"
+		fields := strings.Fields(l.spec.Schedule)
+		switch days := weekdays(fields[len(fields)-1]); {
+		case len(days) == 1:
+			do += fmt.Sprintf(", as in: [ \"$(date +%%u)\" = %d ] || exit 0 (%d is %s)", days[0], days[0],
+				time.Weekday(days[0]%7))
+		case len(days) > 1:
+			tested := strings.ReplaceAll(strings.Trim(fmt.Sprint(days), "[]"), " ", "|")
+			do += fmt.Sprintf(", as in: case $(date +%%u) in %s) ;; *) exit 0;; esac (1 is Monday)", tested)
+		}
+		return l.reschedule(do)
 	case schedule.MissingDay, schedule.RareDate:
 		return l.reschedule("if it should run at the end of each month, run on the 28th to the 31st and let the " +
 			"program test whether tomorrow is the 1st: [ \"$(date -d tomorrow +%d)\" = 01 ] || exit 0")

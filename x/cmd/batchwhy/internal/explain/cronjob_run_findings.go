@@ -212,6 +212,7 @@ func (l *cronLook) heldFindings() (all []Finding) {
 // blocker describes what is wrong with the active Job that holds a run back, and what to do.
 func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 	var stuck []*Remedy
+	differs := false
 	for _, c := range l.holding() {
 		j := l.jobs[c.UID]
 		if j == nil {
@@ -221,9 +222,14 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 			cause = "; what is wrong there, " + f.Code + ": " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 			stuck = f.Remedies
 			if is, was := l.cron.Template.Images(), j.Template.Images(); is != was {
-				cause += fmt.Sprintf(". The Job keeps the template from which it was made (%s): the change of the "+
-					"CronJob (%s) counts for the runs to come", was, is)
-				stuck = nil
+				cause += fmt.Sprintf(". The image of the Job is %s, and that of the CronJob's template, from which "+
+					"the next is made, is %s now", was, is)
+				stuck, differs = nil, true
+				for _, r := range f.Remedies {
+					if acts := r.Acts(); len(acts) == 0 || acts[0].Kind != "cronjob" {
+						stuck = append(stuck, r)
+					}
+				}
 			}
 		}
 	}
@@ -233,7 +239,7 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 		name := active[0].Name
 		end := does("delete the active Job: the run that is due then starts",
 			"its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", name))
-		if cause != "" {
+		if cause != "" && !differs {
 			end.Risk += " The run that starts has the same trouble, unless spec.jobTemplate or its cause is " +
 				"corrected first."
 		}
@@ -251,6 +257,9 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 				when("it hangs", end)}
 		default:
 			remedies = append(slices.Clone(stuck[:min(2, len(stuck))]), end)
+			if differs {
+				remedies = append([]*Remedy{end}, stuck[:min(1, len(stuck))]...)
+			}
 		}
 	}
 
@@ -468,7 +477,7 @@ func (l *cronLook) lateness() int64 {
 	long := max(200, int64(l.interval().Seconds()))
 	const enough = 3600
 	starts := func(seconds int64) bool {
-		return !l.startsNow(patch("", "cronjob", l.cron.Name, lateField, seconds)).IsZero()
+		return !l.startedBy(patch("", "cronjob", l.cron.Name, lateField, seconds)).run.IsZero()
 	}
 	if long > enough && starts(long) && !starts(enough) {
 		return enough

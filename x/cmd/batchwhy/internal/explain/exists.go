@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,15 @@ func appliedTo(kind string, m *read.Meta) string {
 // object, since their explanations begin with it. The changes are by the UID of what they concern.
 func ConcernManifests(o *read.Objects, changes map[job.UID][]read.Change) {
 	of := make(map[string][]read.Change) // by kind, namespace and name
-	for uid, all := range changes {
-		for _, c := range all {
-			if c.UID == uid && c.Gone {
-				of[c.Kind+" "+c.Key] = []read.Change{c}
+	var uids []string
+	for uid := range changes {
+		uids = append(uids, string(uid))
+	}
+	slices.Sort(uids)
+	for _, uid := range uids {
+		for _, c := range changes[job.UID(uid)] {
+			if c.UID == job.UID(uid) && c.Gone {
+				of[c.Kind+" "+c.Key] = append(of[c.Kind+" "+c.Key], c)
 			}
 		}
 	}
@@ -156,8 +162,13 @@ func (e *Explainer) cronJobOver(m, is *read.CronJob) (out Explanation, ok bool) 
 		return out, false
 	}
 	then := l.nextRun()
-	if l.isSuspended() {
+	switch run, isHeld := runOf(l.theirs); {
+	case l.isSuspended():
 		then = "no run starts then, since it is suspended"
+	case isHeld:
+		then = fmt.Sprintf("the run of %s then starts as soon as the active Job has ended", l.moment(run))
+	case !run.IsZero():
+		then = fmt.Sprintf("the run of %s then starts immediately", l.moment(run))
 	}
 	return applied(out, d, then, append(l.specFindings(), l.suspendedFindings()...)), true
 }
@@ -225,7 +236,7 @@ func (d *differences) merge(path string, was, next, last any) any {
 	before, isTree := treeOf(was)
 	wanted, isAlso := treeOf(next)
 	if !isTree || !isAlso || before.isList != wanted.isList {
-		if !isSame(was, next) {
+		if !isSame(path, was, next) {
 			d.note(path, was, next)
 			return next
 		}
@@ -314,19 +325,20 @@ func isEmpty(value any) bool {
 
 // isSame reports whether a server keeps was if next is applied: what next leaves out may be a default,
 // and quantities have several forms.
-func isSame(was, next any) bool {
+func isSame(path string, was, next any) bool {
 	x, isList := was.([]any)
 	y, isAlso := next.([]any)
 	if isList && isAlso && len(x) == len(y) {
 		var d differences
 		for i := range x {
-			d.merge("", x[i], y[i], nil)
+			d.merge(path, x[i], y[i], nil)
 		}
 		return len(d) == 0
 	}
 
-	if written(was) == written(next) {
-		return true
+	isAmount := strings.Contains(path, ".resources.") || strings.HasSuffix(path, ".sizeLimit")
+	if written(was) == written(next) || !isAmount {
+		return written(was) == written(next)
 	}
 	a, isQuantity := quantity(was)
 	b, isOther := quantity(next)

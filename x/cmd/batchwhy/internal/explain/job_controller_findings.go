@@ -163,20 +163,23 @@ func (l *look) behindFindings() []Finding {
 		text += "; do not remove the finalizer by hand: what such a pod has done would not be counted, " +
 			"and be done again"
 	}
+	remedies := controllerRemedies(l.job.Namespace, "job", l.job.Name)
 	for i := range l.pods {
 		e := latestWarning(l.podEvents[i])
-		if e == nil || !contains(e.Reason+e.Message, "policy", "webhook", "denied", "blocked") {
+		isRefusal := e != nil && e.Last.After(l.found.Pods[i].FinishTime) &&
+			contains(e.Reason+" "+e.Message, "policyviolation", "admission webhook", "validatingadmissionpolicy")
+		if !isRefusal || l.found.Pods[i].FinishTime.IsZero() {
 			continue
 		}
-		return oneFinding(Error, "ControllerBehind", fmt.Sprintf("%s; pod %s was refused a change, %s %s: %s", text,
-			l.pods[i].Name, e.Reason, l.at(e.Last), told(e.Message)),
-			inspect("let the policy look at new pods only (CREATE), or leave out the Job controller "+
+		text += fmt.Sprintf("; pod %s may have been refused a change, %s %s: %s", l.pods[i].Name, e.Reason,
+			l.at(e.Last), told(e.Message))
+		policy := when("the policy refuses the controller's change", inspect(
+			"let the policy look at new pods only (CREATE), or leave out the Job controller "+
 				"(system:serviceaccount:kube-system:job-controller): the Job then goes on by itself, and nothing is "+
 				"done again", "kubectl get validatingwebhookconfigurations,validatingadmissionpolicies"))
+		return oneFinding(Error, "ControllerBehind", text, append([]*Remedy{policy}, remedies...)...)
 	}
-	return []Finding{
-		inferred(finding(Error, "ControllerBehind", text, controllerRemedies(l.job.Namespace, "job", l.job.Name)...)),
-	}
+	return []Finding{inferred(finding(Error, "ControllerBehind", text, remedies...))}
 }
 
 // toAccount returns the names of the ended pods that the next round would count.

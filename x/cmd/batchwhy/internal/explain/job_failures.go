@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,15 +152,18 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 		text += said(last.container.Message)
 	}
 	if why := l.overcome(last.place); why != "" {
-		return finding(Note, string(kind), text+"; "+why,
-			inspect("leave the Job alone: it goes on, and a restart would lose what is done", kubectl(l.job.Namespace,
-				"get", "job", l.job.Name, "--watch")), l.remediesOf(last)[0])
+		alone := []*Remedy{inspect("leave the Job alone: it goes on, and a restart would lose what is done",
+			kubectl(l.job.Namespace, "get", "job", l.job.Name, "--watch"))}
+		if r := l.remediesOf(last)[0]; len(r.Acts()) == 0 {
+			alone = append(alone, r)
+		}
+		return finding(Note, string(kind), text+"; "+why, alone...)
 	}
 	return finding(Warning, string(kind), text, l.remediesOf(last)...)
 }
 
-// overcome returns a text if the Job has gone on after its last failure and is far from its limit, or
-// else "".
+// overcome returns a text if the Job has gone on after its last failure and is far from its limits, or
+// else "". With backoffLimitPerIndex, the success of one index says nothing about another.
 func (l *look) overcome(last int) string {
 	n, since := int64(0), l.found.Pods[last].FinishTime
 	for i := range l.pods {
@@ -170,7 +174,9 @@ func (l *look) overcome(last int) string {
 
 	limit := int64(*l.spec.BackoffLimit)
 	switch {
-	case n == 0, l.failures()*4 > limit, l.works() == 0, l.found.FailedIndexes.Len() > 0:
+	case n == 0, l.failures()*4 > limit, l.works() == 0, l.spec.BackoffLimitPerIndex != nil:
+		return ""
+	case len(l.deadlineFindings()) > 0:
 		return ""
 	}
 	return fmt.Sprintf("%s since then, and %s of backoffLimit %d %s left", count(n, "pod has succeeded",
@@ -447,16 +453,26 @@ func (l *look) indexesOpen() string {
 		failed.list())
 }
 
-// orderText returns a text if a rule has made the Job fail before a later rule could ignore a
+// orderText returns a text if a rule may have made the Job fail before a later rule could ignore a
 // disruption.
 func (l *look) orderText(message string) string {
-	if l.spec.PodFailurePolicy == nil || !contains(message, "exit code 143", "exit code 137") {
+	_, index, _ := strings.Cut(message, "rule at index ")
+	matched, err := strconv.Atoi(index)
+	if err != nil || l.spec.PodFailurePolicy == nil || !contains(message, "exit code 143", "exit code 137") {
 		return ""
 	}
+	for i, p := range l.pods {
+		match := l.found.Pods[i].Match
+		failsJob := match != nil && match.Action == job.FailJob
+		if failsJob && p.Condition("DisruptionTarget").Status != "True" {
+			return ""
+		}
+	}
+
 	for i, rule := range l.spec.PodFailurePolicy.Rules {
-		if rule.Action == job.IgnoreFailure && len(rule.OnPodConditions) > 0 && i > 0 {
-			return fmt.Sprintf("; a pod that is ended from outside, as in a drain, has this exit code, and the first "+
-				"rule that matches decides: put rule %d, which ignores disruptions, before the others", i)
+		if rule.Action == job.IgnoreFailure && len(rule.OnPodConditions) > 0 && i > matched {
+			return fmt.Sprintf("; a pod that is ended from outside, as in a drain, may have this exit code, and the "+
+				"first rule that matches decides: put rule %d, which ignores disruptions, before rule %d", i, matched)
 		}
 	}
 	return ""

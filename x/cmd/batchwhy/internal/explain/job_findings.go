@@ -260,25 +260,34 @@ func (l *look) widthFindings() []Finding {
 // surplusFindings report an Indexed Job whose parallelism is above its completions.
 func (l *look) surplusFindings() []Finding {
 	isGoing := l.isIndexed() && !l.isFinished() && !l.job.IsManifest
-	if !isGoing || *l.spec.Parallelism <= *l.spec.Completions {
+	if !isGoing || l.isSuspended() || *l.spec.Parallelism <= *l.spec.Completions {
 		return nil
 	}
 	n := int64(*l.spec.Parallelism)
 	return oneFinding(Warning, "ParallelismUnused", fmt.Sprintf("parallelism is %d and completions is %d: an index "+
-		"has one pod at a time, so no more than %d run", n, *l.spec.Completions, *l.spec.Completions),
+		"has one pod at a time, so there %s at most", n, *l.spec.Completions,
+		verb(int64(*l.spec.Completions), "is", "are")+" "+count(int64(*l.spec.Completions), "pod")),
 		when("there should be more indexes", l.set("set completions to the same number", "spec.completions", n,
-			"safe: pods are created for the new indexes; those that run go on")))
+			"the new indexes are more work, and pods are created for them; those that run go on")))
 }
 
 // remadeFindings report a Job that its TTL deletes and a tool makes again.
 func (l *look) remadeFindings() []Finding {
 	k, ttl := keeperOf(&l.job.Meta), l.spec.TTLSecondsAfterFinished
 	isHook := l.job.Annotations["argocd.argoproj.io/hook"]+l.job.Annotations["helm.sh/hook"] != ""
-	if isMaker := k.name == "Argo CD" || k.name == "Flux"; ttl == nil || isHook || !isMaker {
+	if isOwned := l.job.Controller().Kind != ""; ttl == nil || isHook || isOwned {
+		return nil
+	}
+	unless := ""
+	switch isSource := strings.HasPrefix(k.source, "the source of Kustomization"); {
+	case k.name == "Argo CD":
+		unless = ", if its application syncs by itself"
+	case !isSource:
 		return nil
 	}
 	return oneFinding(Warning, "MadeAgain", fmt.Sprintf("ttlSecondsAfterFinished %d deletes the Job after its end, "+
-		"and %s, which wants what its source has, makes it again: its work is done again and again", *ttl, k.name),
+		"and %s, which wants what its source has, makes it again%s: its work is done again and again", *ttl, k.name,
+		unless),
 		inspect(fmt.Sprintf("take ttlSecondsAfterFinished out of %s, or make the Job a hook, which is run once for "+
 			"each sync", k.source), kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))
 }

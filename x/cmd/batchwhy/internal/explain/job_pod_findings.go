@@ -245,15 +245,19 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 				"oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns),
 				"every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
-		if l.job.Annotations["helm.sh/hook"] != "" {
-			return []*Remedy{l.again("let the service account be there before the hook, which runs before the " +
-				"other objects of the chart: give its manifest the annotations helm.sh/hook: " +
-				l.job.Annotations["helm.sh/hook"] + " and helm.sh/hook-weight: \"-10\", or name an account that " +
-				"exists,"), when("the Job need not run first", l.again("make it a post-install,post-upgrade hook")),
-				inspect("create no account by hand: the Job would start although Helm has given up, and the next "+
-					"install would refuse an account that is not its own. Look what the release says",
-					"helm status "+quote(cmp.Or(l.job.Annotations["meta.helm.sh/release-name"], "RELEASE"))+
-						" -n "+quote(ns))}
+		if hook := l.job.Annotations["helm.sh/hook"]; runsFirst(hook) {
+			weight, _ := strconv.Atoi(l.job.Annotations["helm.sh/hook-weight"])
+			status := "helm status " + quote(cmp.Or(l.job.Annotations["meta.helm.sh/release-name"], "RELEASE")) +
+				" -n " + quote(ns)
+			return []*Remedy{
+				inspect(fmt.Sprintf("let the service account be there before the hook, which runs before the other "+
+					"objects of the chart: give its manifest the annotations helm.sh/hook: %s and "+
+					"helm.sh/hook-weight: \"%d\", or name an account that exists; or make the Job a "+
+					"post-install,post-upgrade hook, if it need not run first. Then install the chart again. This "+
+					"shows what the release says", hook, weight-5), status),
+				inspect("create no account by hand: the Job would start although Helm may have given up, and the "+
+					"next install would refuse an account that is not its own", status),
+			}
 		}
 		return []*Remedy{
 			when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount",
@@ -287,6 +291,16 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 		inspect("read the whole message"+retries, kubectl(ns, "describe", "job", l.job.Name)),
 		l.again("change what the message complains about"),
 	}
+}
+
+// runsFirst reports whether a hook of Helm runs only before the other objects of its chart.
+func runsFirst(hook string) bool {
+	isFirst := hook != ""
+	for _, event := range strings.Split(hook, ",") {
+		event = strings.TrimSpace(event)
+		isFirst = isFirst && (event == "pre-install" || event == "pre-upgrade")
+	}
+	return isFirst
 }
 
 // editQuota returns the command that edits the quota that a message names.

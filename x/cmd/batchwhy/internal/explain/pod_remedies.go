@@ -37,6 +37,10 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 		"safe for what runs; pods that exist take a service account's secrets only if they are created again, so "+
 			"delete the pending pods after it")
 
+	if l.drains() {
+		secret = withRisk(secret, "safe for what runs; this Job creates no pod any more")
+	}
+
 	switch {
 	case c.Reason == "InvalidImageName":
 		return []*Remedy{fix}
@@ -178,14 +182,22 @@ func cordon(node string) *Act {
 // platformRemedies say what to do about an image that is built for other nodes.
 func (l *look) platformRemedies() (all []*Remedy) {
 	const most = 4 // pods that one command moves
+	var nodes []string
 	var acts []*Act
-	for _, p := range l.pods {
-		waits := p.Object.Phase == job.PodPending && p.Node != ""
-		if waits && l.works() > 0 && len(acts) < 2*most {
-			acts = append(acts, cordon(p.Node), remove(p.Namespace, "pod", p.Name))
+	n := l.failures()
+	for i, p := range l.pods {
+		if !l.waitsForPlatform(i) || n == l.failures()+most {
+			continue
 		}
+		if n++; !slices.Contains(nodes, p.Node) {
+			nodes, acts = append(nodes, p.Node), append(acts, cordon(p.Node))
+		}
+		acts = append(acts, remove(p.Namespace, "pod", p.Name))
 	}
-	if len(acts) > 0 {
+
+	// A deleted pod counts as failed. The Job, or an index of it, must not fail because of that.
+	mayFail := l.spec.BackoffLimitPerIndex == nil && n <= int64(*l.spec.BackoffLimit)
+	if len(acts) > 0 && l.works() > 0 && mayFail {
 		all = []*Remedy{when("pods on other nodes work", does("keep new pods off the node, and delete the pods that "+
 			"wait there: the Job creates others, and what it has done stays",
 			"each deleted pod counts as failed against "+l.failureLimit()+"; none of them has run. Allow pods on the "+
@@ -196,6 +208,26 @@ func (l *look) platformRemedies() (all []*Remedy) {
 			"linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for "+
 			"kubernetes.io/arch,"),
 		inspect("look which architectures the nodes have", "kubectl get nodes -L kubernetes.io/arch"))
+}
+
+// waitsForPlatform reports whether a pod waits on a node for which its image is not built.
+func (l *look) waitsForPlatform(i int) bool {
+	p := l.pods[i]
+	if p.Object.Phase != job.PodPending || p.Object.Deletion != nil || p.Node == "" {
+		return false
+	}
+	isIt := func(message string) bool { return contains(message, "no match for platform", "exec format") }
+	for k := range p.Containers {
+		if c := &p.Containers[k]; c.Waiting && isIt(c.Message) {
+			return true
+		}
+	}
+	for k := range l.podEvents[i] {
+		if isIt(l.podEvents[i][k].Message) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {

@@ -359,13 +359,26 @@ func (l *look) stopTrouble(p *read.Pod, does *activity) Finding {
 	}
 	kill := ended.Add(time.Duration(grace) * time.Second)
 	name := does.stopping[0].Name
+	if l.now.After(kill) {
+		return Finding{Severity: Warning, Code: "SidecarStops",
+			Text: fmt.Sprintf("has done its work (%s ended %s with %s), and native sidecar %s still runs, although "+
+				"the kubelet should have killed it %s, after terminationGracePeriodSeconds, %d: it or its node may "+
+				"hang", does.ended[0].Name, l.at(ended), exit(does.ended[0].ExitCode, ""), name, l.at(kill), grace),
+			Remedies: []*Remedy{inspect("look at the node and at the events of its kubelet",
+				kubectl("", "describe", "node", p.Node)), l.describePodRemedy(p)}}
+	}
+
+	next := fmt.Sprintf("let %s end at SIGTERM", name)
+	if grace > 30 {
+		next += ", or set terminationGracePeriodSeconds to 30"
+	}
 	return Finding{Severity: Note, Code: "SidecarStops",
 		Text: fmt.Sprintf("has done its work (%s ended %s with %s), and native sidecar %s still runs: the kubelet has "+
 			"asked it to stop, and kills it when terminationGracePeriodSeconds, %d, has passed, %s", does.ended[0].Name,
 			l.at(ended), exit(does.ended[0].ExitCode, ""), name, grace, l.at(kill)),
 		Remedies: []*Remedy{
 			inspect("wait until then: nothing is done again", kubectl(p.Namespace, "get", "pod", p.Name, "--watch")),
-			l.nextTime(fmt.Sprintf("let %s end at SIGTERM, or set terminationGracePeriodSeconds to 30", name))}}
+			l.nextTime(next)}}
 }
 
 // pendingTrouble returns why a pod has no node or does not start on its node, or nil.

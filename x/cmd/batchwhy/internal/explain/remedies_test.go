@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
@@ -424,10 +425,11 @@ func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 	return false
 }
 
-// startsRun reports whether a change of a CronJob starts a run that would not start without it. If the
-// user chooses the schedule or the zone, it tries several.
-func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) bool {
-	runs := func(spec cronjob.Spec) (run time.Time) {
+// startsRun reports whether a change of a CronJob starts a run, now or when an active Job has ended, that
+// would not start without it, and whether that run replaces a Job. If the user chooses the schedule or the
+// zone, it tries several.
+func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) (starts, replaces bool) {
+	runs := func(spec cronjob.Spec) (run time.Time, replaced bool) {
 		changed := c.Object
 		changed.Spec = spec
 		w := world.NewCronJob(changed, cronjob.Kubernetes(release.Newest()))
@@ -438,10 +440,20 @@ func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) bool {
 			}
 		}
 		plan, err := cronjob.Reconcile(w.Snapshot())
-		if err == nil && len(plan.Create) > 0 {
+		if err != nil {
+			return run, false
+		}
+		for _, wait := range plan.Waits { // a run that is held back starts when the active Job ends
+			if wait.Reason == cronjobreason.WaitActive && r.Acts()[0].Verb == explain.Patches {
+				run = wait.Run
+			}
+		}
+		if len(plan.Create) > 0 {
 			run = plan.Create[0].ScheduledTime
 		}
-		return run
+		return run, slices.ContainsFunc(plan.Delete, func(d cronjob.Deletion) bool {
+			return d.Reason == cronjobreason.DeleteReplaced
+		})
 	}
 
 	a := r.Acts()[0]
@@ -450,7 +462,7 @@ func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) bool {
 	case a.Verb == explain.Patches:
 		after := s.clone()
 		if after.patch(a) != nil {
-			return false
+			return false, false
 		}
 		specs = append(specs, after.cronJob(c.Namespace, c.Name).Object.Spec)
 		for _, zone := range []string{"America/Los_Angeles", "America/Sao_Paulo", "Europe/London", "Asia/Tokyo"} {
@@ -467,11 +479,13 @@ func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) bool {
 			specs = append(specs, next)
 		}
 	}
-	was := runs(c.Object.Spec)
-	return slices.ContainsFunc(specs, func(spec cronjob.Spec) bool {
-		run := runs(spec)
-		return !run.IsZero() && !run.Equal(was)
-	})
+	was, did := runs(c.Object.Spec)
+	for _, spec := range specs {
+		run, does := runs(spec)
+		starts = starts || !run.IsZero() && !run.Equal(was)
+		replaces = replaces || does && !did
+	}
+	return starts, replaces
 }
 
 // aboutThePast are findings about past events. A patch does not remove them.
@@ -506,7 +520,8 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 
 	first := r.Acts()[0]
 	if c := before.cronJob(x.Namespace, x.Name); x.Kind == "CronJob" && x.UID != "" && c != nil && first.Kind == "cronjob" {
-		cost.starts = before.startsRun(c, r)
+		cost.starts, cost.ended = before.startsRun(c, r)
+		cost.logs = cost.ended
 		cost.both = slices.ContainsFunc(x.Findings, func(f explain.Finding) bool {
 			return slices.ContainsFunc(f.Remedies, func(r *explain.Remedy) bool {
 				return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Starts
@@ -740,6 +755,8 @@ func TestRemedies_Faults(t *testing.T) {
 			[]*explain.Act{{Verb: explain.Edits, Kind: "cronjob", Namespace: namespace, Name: name}}},
 		{"a lost run that a longer deadline starts", cronWith(`"schedule": "30 9 * * *", "startingDeadlineSeconds": 5`), "RunsMissed", "Safe.", "a run starts now, unsaid", set("cronjob", `{"spec":{"startingDeadlineSeconds":86400}}`)},
 		{"a lost run that is started twice", cronWith(`"schedule": "30 9 * * *", "startingDeadlineSeconds": 5`), "DeadlineTooShort", "The run then starts.", "another remedy starts by hand, unsaid", set("cronjob", `{"spec":{"startingDeadlineSeconds":86400}}`)},
+		{"a run that starts when the active Job ends", activeUnder("Forbid"), "Suspended", "Safe.", "a run starts now, unsaid", set("cronjob", `{"spec":{"suspend":false}}`)},
+		{"a run that replaces the active Job", activeUnder("Replace"), "Suspended", "The run then starts.", "work is ended, unsaid; logs are lost, unsaid", set("cronjob", `{"spec":{"suspend":false}}`)},
 		{"pods that take no room", jobWith(`"backoffLimit": 6`, tooMany), "Unschedulable", "Their logs are lost.", "the finding stays",
 			[]*explain.Act{{Verb: explain.Deletes, Kind: "pods", Namespace: namespace}}},
 		{"a limit that fails the Job", jobWith(`"completions": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0`, failedIndex), "IndexesFailed", "Safe.", "the Job fails, unsaid", set("job", `{"spec":{"maxFailedIndexes":0}}`)},
@@ -750,7 +767,7 @@ func TestRemedies_Faults(t *testing.T) {
 		_ = stream.Close()
 		s := scene{objects, time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)}
 		report := explain.All(objects, explain.Options{At: s.at})
-		if len(report.Objects) != 1 || len(report.Problems) > 0 {
+		if len(report.Objects) == 0 || len(report.Problems) > 0 {
 			t.Fatalf("%s: %v", c.name, report.Problems)
 		}
 		x := &report.Objects[0]
@@ -806,6 +823,16 @@ func jobWith(spec string, statuses []string) string {
 func cronWith(spec string) string {
 	return fmt.Sprintf(`{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"namespace": "default", "name": "x", "uid": "c", "creationTimestamp": "2026-03-04T09:00:00Z"},
 		"spec": {%s, "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a"}]}}}}}}`, spec)
+}
+
+// activeUnder returns a suspended CronJob x with a concurrencyPolicy, a Job that is active for 20 minutes,
+// and a run that has come due since.
+func activeUnder(policy string) string {
+	cronJob := cronWith(fmt.Sprintf(`"schedule": "*/15 * * * *", "suspend": true, "concurrencyPolicy": %q`, policy))
+	status := `, "status": {"lastScheduleTime": "2026-03-04T09:30:00Z", "active": [{"kind": "Job", "namespace": "default", "name": "x-1", "uid": "x-1"}]}}`
+	return strings.TrimSuffix(cronJob, "}") + status + `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": "default", "name": "x-1", "uid": "x-1", "creationTimestamp": "2026-03-04T09:30:00Z",
+		"annotations": {"batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-03-04T09:30:00Z"}, "ownerReferences": [{"apiVersion": "batch/v1", "kind": "CronJob", "name": "x", "uid": "c", "controller": true}]},
+		"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a"}]}}}, "status": {"startTime": "2026-03-04T09:30:00Z", "active": 1}}`
 }
 
 // TestControllerBehind: work that becomes due now does not make a controller late. Work that was due

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -160,6 +161,11 @@ func (l *look) again(fix string) *Remedy {
 	}
 
 	if l.drains() {
+		if acts := l.removePending(); len(acts) > 0 {
+			return does("delete what is pending: a pod has succeeded, so the Job creates no other, and ends as "+
+				"Complete; for the next time, "+fix, "each deleted pod counts as failed against "+
+				l.failureLimit()+"; none of them has run", acts...)
+		}
 		return l.nextTime(fix)
 	}
 
@@ -197,6 +203,24 @@ func (l *look) again(fix string) *Remedy {
 func (l *look) drains() bool {
 	isEmpty := l.spec.Completions == nil && l.found.Succeeded > 0
 	return isEmpty && !l.isFinished() && !l.fails()
+}
+
+// removePending returns the acts that delete all active pods if each is pending and has not run, so that
+// a work queue ends. There are none if the Job would fail.
+func (l *look) removePending() (acts []*Act) {
+	for i, p := range l.pods {
+		switch pod := &l.snapshot.Pods[i]; {
+		case pod.Phase >= job.PodSucceeded:
+		case pod.Phase != job.PodPending, pod.Deletion != nil, hasRun(p), pod.Owner == jobpod.Foreign:
+			return nil
+		default:
+			acts = append(acts, remove(p.Namespace, "pod", p.Name))
+		}
+	}
+	if l.failures()+int64(len(acts)) > int64(*l.spec.BackoffLimit) || len(acts) > 4 {
+		return nil
+	}
+	return acts
 }
 
 // nextTime returns the remedy to correct the manifest for future Jobs and to leave this one as it is.

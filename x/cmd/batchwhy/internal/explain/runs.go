@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
@@ -112,23 +113,34 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 func (l *cronLook) seenEnd(run time.Time) string {
 	name, end, why := l.snapshot.Options.Naming.JobName(l.cron.Name, run), "", ""
 	for _, e := range l.events {
-		switch isOurs := e.Reason == "SawCompletedJob" && contains(e.Message, name+","); {
-		case isOurs && contains(e.Message, "complete"):
+		_, of, isEnd := strings.Cut(e.Message, "Saw completed job: ")
+		of, condition, _ := strings.Cut(of, ",")
+		switch isOurs := isEnd && e.Reason == "SawCompletedJob" && of == name; {
+		case isOurs && contains(condition, "complete"):
 			end = "succeeded"
-		case isOurs && contains(e.Message, "failed"):
+		case isOurs && contains(condition, "failed"):
 			end = "failed"
 		}
 	}
-	if run.Equal(l.status.LastScheduleTime) && l.status.LastSuccessfulTime.After(run) {
-		end = "succeeded"
+
+	// The last success can be that of another Job, as of one that was started by hand.
+	success := l.status.LastSuccessfulTime
+	isKnown := end != "" || !success.After(run)
+	for i := range l.children {
+		isKnown = isKnown || l.children[i].FinishTime.Equal(success)
+	}
+	if run.Equal(l.status.LastScheduleTime) && !isKnown {
+		end = "probably succeeded, since the last success is after its start"
 	}
 
-	limit := l.spec.SuccessfulJobsHistoryLimit
-	if end == "" {
+	limit, ttl := l.spec.SuccessfulJobsHistoryLimit, l.ttl()
+	switch {
+	case end == "":
 		return ""
-	}
-	if end == "succeeded" && limit != nil && *limit == 0 {
+	case end != "failed" && limit != nil && *limit == 0:
 		why = ", since successfulJobsHistoryLimit is 0"
+	case ttl != nil:
+		why = fmt.Sprintf(": it was probably deleted by ttlSecondsAfterFinished %d", *ttl)
 	}
 	return end + "; its Job is not in the input" + why
 }

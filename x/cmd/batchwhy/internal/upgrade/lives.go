@@ -225,7 +225,7 @@ func happen(w *world.Job, choice, which int, code int32) string {
 		return fmt.Sprintf("pod %s had ended with exit code %d", pod.Name, code)
 	}
 	w.Delete(pod)
-	return "pod " + pod.Name + " was evicted"
+	return "pod " + pod.Name + " was deleted"
 }
 
 // wordsOf returns the change that a kind of parting means.
