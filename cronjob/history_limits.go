@@ -234,8 +234,19 @@ func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp 
 	if bounded {
 		givenUp = first.Add(d)
 	}
-	if due.overdue >= s.Options.catchUpLimit() {
-		givenUp = sooner(givenUp, s.Schedule.Schedule.Next(s.Now))
+	return first, sooner(givenUp, beyondLimit(s, s.Options.catchUpLimit()-due.overdue))
+}
+
+// beyondLimit returns the time at which the oldest overdue run exceeds the catch-up limit, or zero if
+// it never does. Argument room is the number of runs that can become overdue before.
+func beyondLimit(s *Snapshot, room int) time.Time {
+	if room > 0 && !s.CronJob.isSuspended() {
+		return time.Time{} // the schedule's own runs ask for rounds
 	}
-	return first, givenUp
+
+	at := s.Schedule.Schedule.Next(s.Now)
+	for i := 0; i < min(room, maxLook) && !at.IsZero(); i++ {
+		at = s.Schedule.Schedule.Next(at)
+	}
+	return at
 }

@@ -70,27 +70,23 @@ func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
 		name   string
 		limit  int32
 		window time.Duration
-		again  time.Time
+		again  []time.Time
 	}{
-		{"limit", 2, 0, hours(4)},
-		{"window", 0, 90 * time.Minute, hours(3.5)},
-		{"both", 2, 90 * time.Minute, hours(3.5)},
-		{"neither is reached", 4, 0, time.Time{}},
+		{"limit", 2, 0, []time.Time{hours(4)}},
+		{"window", 0, 90 * time.Minute, []time.Time{hours(3.5)}},
+		{"both", 2, 90 * time.Minute, []time.Time{hours(3.5)}},
+		{"the limit is reached later, for two older runs", 4, 0, []time.Time{hours(5), hours(6)}},
 	} {
 		s := in(s, cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: tc.limit, CatchUpWindow: tc.window})
-		for _, now := range []time.Time{s.Now, tc.again.Add(-1)} {
-			if now.Before(s.Now) {
-				continue // nothing gives the older run up
+		for _, again := range tc.again {
+			for _, now := range []time.Time{s.Now, again.Add(-1)} {
+				s.Now = now
+				plan := reconcile(t, s)
+				if !plan.Requeue.At.Equal(again) || !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.IsZero() {
+					t.Errorf("%s: again at %s, want %s\n%s", tc.name, plan.Requeue.At, again, plan.String())
+				}
 			}
-			s.Now = now
-			plan := reconcile(t, s)
-			if !plan.Requeue.At.Equal(tc.again) || !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.IsZero() {
-				t.Errorf("%s: again at %s, want %s\n%s", tc.name, plan.Requeue.At, tc.again, plan.String())
-			}
-		}
-
-		if s.Now = tc.again; s.Now.IsZero() {
-			continue
+			s.Now = again
 		}
 		if plan := reconcile(t, s); !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.Equal(hours(3)) {
 			t.Errorf("%s: the run is not recorded:\n%s", tc.name, plan.String())
