@@ -148,9 +148,11 @@ func (l *Line) Value(key, missing string) (string, error) {
 //
 // A word in capitals stands for any word: N for a whole number, DURATION for one such as 10s, and JSON
 // for the input. Other words stand for themselves. A bar separates alternatives, and what is in
-// brackets may be left out.
+// brackets may be left out. Only key=value may stand anywhere.
 func (l *Line) Check(form string) error {
-	left := strings.Fields(form)
+	words := strings.Fields(form)
+	met := make([]bool, len(words))
+	after := -1 // the place of the last argument that is no key=value
 	args := l.Args
 	if l.Input != "" {
 		args = append(slices.Clip(args), Arg{Key: l.Input})
@@ -158,18 +160,27 @@ func (l *Line) Check(form string) error {
 
 	for i, a := range args {
 		isInput := i == len(l.Args)
-		at := slices.IndexFunc(left, func(word string) bool { return fits(strings.Trim(word, "[]"), &a, isInput) })
+		at := -1
+		for place, word := range words {
+			inOrder := a.Values != nil || isInput || place > after
+			if at < 0 && !met[place] && inOrder && fits(strings.Trim(word, "[]"), &a, isInput) {
+				at = place
+			}
+		}
+
 		if at < 0 && isInput {
 			return fmt.Errorf("%s: unknown argument %s", l.Name, l.Input)
 		}
 		if at < 0 {
 			return fmt.Errorf("%s: unknown argument %s", l.Name, a)
 		}
-		left = slices.Delete(left, at, at+1)
+		if met[at] = true; a.Values == nil && !isInput {
+			after = at
+		}
 	}
 
-	for _, word := range left {
-		if word[0] != '[' {
+	for place, word := range words {
+		if !met[place] && word[0] != '[' {
 			return fmt.Errorf("%s: %s is missing", l.Name, word)
 		}
 	}
