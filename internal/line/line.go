@@ -160,10 +160,11 @@ func (l *Line) Check(form string) error {
 
 	for i, a := range args {
 		isInput := i == len(l.Args)
+		isKeyed := a.Values != nil || isInput
 		at := -1
 		for place, word := range words {
-			inOrder := a.Values != nil || isInput || place > after
-			if at < 0 && !met[place] && inOrder && fits(strings.Trim(word, "[]"), &a, isInput) {
+			isFree := !met[place] && (isKeyed || place > after)
+			if at < 0 && isFree && fits(strings.Trim(word, "[]"), &a, isInput) {
 				at = place
 			}
 		}
@@ -174,7 +175,7 @@ func (l *Line) Check(form string) error {
 		if at < 0 {
 			return fmt.Errorf("%s: unknown argument %s", l.Name, a)
 		}
-		if met[at] = true; a.Values == nil && !isInput {
+		if met[at] = true; !isKeyed {
 			after = at
 		}
 	}

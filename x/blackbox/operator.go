@@ -193,9 +193,12 @@ func withoutFaults(life OperatorLife) OperatorLife {
 		case s.Do == Restart || s.Do == Overlap:
 			s = wait
 		case s.Amid != "":
+			takesTime := s.Amid != Hold
 			s.Amid, s.For = "", 0
 			life.Steps = append(life.Steps, s)
-			s = wait
+			if s = wait; !takesTime {
+				continue
+			}
 		}
 		life.Steps = append(life.Steps, s)
 	}

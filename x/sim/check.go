@@ -69,10 +69,11 @@ func (w *World) checkScales(add func(format string, args ...any)) {
 	}
 	for i, n := range w.Nodes {
 		s := n.Scale
+		if s != nil && n.Losses+n.Preemptions > 0 {
+			add("nodes[%d]: %s: scale: such a node cannot be lost or preempted by chance", i, n.Name)
+		}
 		switch {
 		case s == nil:
-		case n.Losses+n.Preemptions > 0:
-			add("nodes[%d]: %s: scale: such a node cannot be lost or preempted by chance", i, n.Name)
 		case roomOf(&n) != rooms[s]:
 			add("nodes[%d]: %s: scale: the nodes of a group must have the same room", i, n.Name)
 		case sizes[s] == 0: // checked with the first node of the group

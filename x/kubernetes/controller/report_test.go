@@ -95,15 +95,15 @@ func TestCron_EditEventsOfRefusals(t *testing.T) {
 
 	history(t, kind, o, hourly, func(c *clockwork) {
 		c.tasks.fails = "terminating"
-		for overlap, want := range map[string]string{
-			"":      "Warning InvalidBeatSpec which overlap?, 0 to create",
-			"Often": "Warning InvalidBeatSpec cronJob.spec.concurrencyPolicy: \"Often\": must be Allow, Forbid or Replace, 0 to create",
-			"Allow": "Warning Closing no Task is created: the namespace \"ns\" is being terminated, 1 to create",
+		for _, step := range []struct{ overlap, want string }{
+			{"", "Warning InvalidBeatSpec which overlap?, 0 to create"},
+			{"Often", "Warning InvalidBeatSpec cronJob.spec.concurrencyPolicy: \"Often\": must be Allow, Forbid or Replace, 0 to create"},
+			{"Allow", "Warning Closing no Task is created: the namespace \"ns\" is being terminated, 1 to create"},
 		} {
-			c.edit(func(b *beat) { b.Overlap = overlap })
+			c.edit(func(b *beat) { b.Overlap = step.overlap })
 			_, _ = c.round(time.Hour)
-			if got := c.events.take(); strings.Count(got, "Warning") != 1 || !strings.Contains(got, want) {
-				t.Errorf("%q: events %q, want %q", overlap, got, want)
+			if got := c.events.take(); strings.Count(got, "Warning") != 1 || !strings.Contains(got, step.want) {
+				t.Errorf("%q: events %q, want %q", step.overlap, got, step.want)
 			}
 		}
 	})
