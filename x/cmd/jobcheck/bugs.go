@@ -466,7 +466,8 @@ func deleteAnother(s *job.Snapshot, a *answer) {
 	}
 }
 
-// rename changes the type and the reason of a new condition FailureTarget whose reason is from.
+// rename changes the type and the reason of each new condition FailureTarget whose reason equals
+// the parameter from.
 func rename(from string, to job.ConditionType, reason string) func(*job.Snapshot, *answer) {
 	return changeStatus(func(s *job.Snapshot, next *job.Status) {
 		next.Conditions = slices.Clone(next.Conditions)
@@ -501,7 +502,7 @@ func untrackFailed(s *job.Snapshot, a *answer) {
 	a.Status.UncountedTerminatedPods = &lists
 }
 
-// highestIndexes creates the same number of pods at the other end of the free indexes.
+// highestIndexes creates as many pods as the right plan, but takes the highest free indexes.
 func highestIndexes(s *job.Snapshot, a *answer) {
 	if s.Job.Spec.CompletionMode != job.Indexed || len(a.Plan.Create) == 0 {
 		return
@@ -601,7 +602,7 @@ func addTwin(_ *rapid.T, w *world.Job) {
 	}
 }
 
-// forgetStart resumes a job so that only its start has to be written.
+// forgetStart clears the startTime of an unfinished job, so that only its start has to be written.
 func forgetStart(_ *rapid.T, w *world.Job) {
 	if w.Job.Status.Finished() == "" {
 		w.Job.Status.StartTime = time.Time{}

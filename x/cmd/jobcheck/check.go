@@ -192,8 +192,9 @@ func (q *asked) podsAfter(a *answer) (pods []*job.Pod) {
 	return pods
 }
 
-// checkIdle checks that the answer does something if something must be done (L9). Creations may wait
-// longer than necessary, and the removal of a finalizer may wait for the end of a pod.
+// checkIdle checks that the answer does something if something must be done (L9). If another round
+// follows anyway, the creation of pods may wait, and so may removing the finalizers of terminating
+// pods.
 func (q *asked) checkIdle(a *answer) []jobcheck.Violation {
 	s, p, right := &q.snapshot, a.Plan, q.right.Plan
 	acts := func(p *job.Plan) int {

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// decision holds the parts of an answer by name, in a normal form. The text of a part does not
+// decision has the name of each part of an answer, and a text in a normal form. The text does not
 // depend on the order of UIDs or on time zones, and omits reasons and messages.
 type decision map[string]string
 
@@ -78,9 +78,9 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 	d["requeue.at"] = textOf(p.Requeue.At)
 }
 
-// newNames holds the names that a plan gives to a workload, its template and a pod group, each
-// after its kind. A program may choose these names freely. Only the places where they occur again
-// are compared.
+// newNames holds the names that a plan gives to a new workload, to its template and to a new pod
+// group. Each name comes after its kind. A program may choose these names freely, so a decision
+// only tells that a name is new.
 type newNames map[string]bool
 
 func newNamesOf(p *job.Plan) newNames {
@@ -107,7 +107,8 @@ func (names newNames) of(kind, name string) string {
 	return strconv.Quote(name)
 }
 
-// isApplied reports whether the finalizer is removed once the status of the answer is written.
+// isApplied reports whether a finalizer is removed after the status of the answer is written. OnEnd
+// requires a status that ends the job, and UnlessEnd forbids one.
 func isApplied(s *job.Snapshot, a *answer, u *job.Untracking) bool {
 	if !s.Job.DeletionTimestamp.IsZero() || !u.OnEnd && !u.UnlessEnd {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// tries is the number of lives in which to look for a snapshot in which a rule decides.
+// tries is how many random lives are searched for a snapshot in which the rule of a bug decides.
 const tries = 200
 
 // drawQuestion returns the n-th question of a seed. Each question is drawn for one of the bugs, in
@@ -31,7 +31,7 @@ func drawQuestion(bugs []bug, seed, n int) (*asked, error) {
 	return ask(life)
 }
 
-// ask returns the question about the present moment of a life.
+// ask returns the question about the present state of a life.
 func ask(life *world.Job) (*asked, error) {
 	s := snapshotOf(life)
 	a, err := right(&s)

@@ -40,7 +40,7 @@ type examiner struct {
 	caught                   []bool              // by bug: whether these questions and checks find it
 }
 
-// errEnded is the error if the program has ended before it has answered.
+// errEnded is the error for a program that ended before it answered.
 var errEnded = errors.New("no answer: the program has ended")
 
 // ask asks all questions, one after the other. It asks each twice, the second time with the pods in

@@ -41,8 +41,8 @@ var schema = sync.OnceValue(func() map[string]map[string]string {
 // Unknown is a field that does not exist.
 type Unknown struct {
 	Position
-	// Path is the path of the field. Belongs is the path of a part nearby that has a field of this
-	// name, if there is one. Otherwise Near is the name that was probably meant, if there is one.
+	// Path is the path of the field. If a part nearby has a field of this name, Belongs is the path of
+	// that part. Otherwise Near is the name that was probably meant, if there is one.
 	Path, Belongs, Near string
 }
 

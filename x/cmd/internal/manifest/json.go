@@ -37,7 +37,7 @@ type jsonFormat struct {
 	tooLong   bool
 	// head is the outermost object without its items.
 	head []byte
-	// itemType is the type of items without a type, if the list has one.
+	// itemType is the type that the list gives to items without a type of their own, if it gives one.
 	itemType Type
 	// held has the items of a list whose kind is not known yet.
 	held []*Object

@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Judge returns the problems for which an API server refuses a well-formed Job or CronJob: those that
-// the library finds in specs and names, and those of labels, the selector and containers. It does
-// not look at probes, resources and the sources of volumes.
+// Judge returns the problems for which an API server refuses a well-formed Job or CronJob. These
+// are problems that the library finds in specs and names, and problems of labels, the selector and
+// containers. Judge does not look at probes, resources and the sources of volumes.
 func (o *Object) Judge() Problems {
 	j := judge{object: o}
 	t, err := o.Type()
@@ -76,7 +76,7 @@ func JobSpecOf(cronJob []byte) (*job.Spec, error) {
 	return c.Spec.JobTemplate.Spec, err
 }
 
-// fields are the fields of an object whose values have the right types.
+// fields are the fields of an object. Each method returns a zero value for a field of another type.
 type fields map[string]any
 
 func (f fields) at(name string) fields {
@@ -158,8 +158,9 @@ func (o *Object) namePath() string {
 	return "metadata.name"
 }
 
-// selector checks the selector of a Job as an API server does. Without manualSelector, the server adds
-// labels with the Job's UID and name, so a manifest can only have the label with the right name.
+// selector checks the selector of a Job as an API server does. Without manualSelector, the server
+// adds labels with the Job's UID and name. A manifest may contain only the label with the name, and
+// the name must be right.
 func (j *judge) selector(name string, spec fields, selector *job.Selector, isManual bool) {
 	const notMade = "is made by the server; leave it out, or set manualSelector"
 	labels := map[string]string{}
@@ -313,7 +314,7 @@ const (
 		"which may have a domain and '/' before it"
 )
 
-// restartPolicies are those of a container.
+// restartPolicies are the policies that a container may have.
 var restartPolicies = map[string]bool{"Always": true, "Never": true, "OnFailure": true}
 
 var (

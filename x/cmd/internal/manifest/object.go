@@ -97,7 +97,7 @@ func (o *Object) node() *yaml.Node {
 		text := bytes.ReplaceAll(o.JSON, []byte("\t"), []byte(" "))
 		var root yaml.Node
 		if yaml.Unmarshal(text, &root) != nil {
-			// JSON has escapes that YAML does not have. Then the object has no positions.
+			// JSON has escapes that YAML does not have. An object with such an escape has no positions.
 			o.nowhere = true
 			var value any
 			if json.Unmarshal(o.JSON, &value) == nil {

@@ -12,8 +12,8 @@ import (
 
 // Sink receives the objects and problems that a Stream finds.
 type Sink interface {
-	// Add adds an object, or returns why it cannot. An item of a list for which it returns ErrNoKind
-	// is added again when the kind of the list is known.
+	// Add adds an object, or returns why it cannot. If Add returns ErrNoKind for an item of a list,
+	// the stream adds the item again when the kind of the list is known.
 	Add(o *Object) error
 	// Problem notes a part of the input that cannot be read.
 	Problem(p Problem)

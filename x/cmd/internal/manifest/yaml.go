@@ -13,7 +13,7 @@ import (
 // indented further than its dash.
 type yamlFormat struct {
 	to *Stream
-	// line is the number of the last whole line; rest is the beginning of the next one.
+	// line is the number of the last complete line; rest is the beginning of the next line.
 	line int
 	rest []byte
 	// doc is the document without its items, which begins at docLine.
@@ -160,7 +160,7 @@ func (f *yamlFormat) endDocument() {
 		return
 	}
 
-	// The items of a list in block style were already added. Those in flow style are in the document.
+	// Items in block style were added as their lines were read. The document has those in flow style.
 	items := child(o.root, "items")
 	if list || items != nil && items.Kind == yaml.SequenceNode {
 		t, _ := readType(o.JSON)

@@ -27,7 +27,7 @@ func Text(text string) string {
 	return b.String()
 }
 
-// isHostile reports whether Text escapes a character. All of these have at most four
+// isHostile reports whether Text escapes a character. All hostile characters have at most four
 // hexadecimal digits.
 func isHostile(r rune) bool {
 	switch {
@@ -73,7 +73,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines is Text for each part between line ends and tabs.
+// lines applies Text to each part of a text between line ends and tabs.
 func lines(text string) string {
 	var b strings.Builder
 	for {

@@ -87,7 +87,7 @@ func (k *objects) findCronJob(namespace, name string) *store.CronJob {
 	return &k.cronJobs[i]
 }
 
-// changes returns the names of the fields that differ although they must not.
+// changes returns the names of the fields that differ, except those that may change.
 func changes(before, after []byte) ([]string, error) {
 	var a, b struct {
 		Spec map[string]any `json:"spec"`

@@ -25,7 +25,7 @@ type follower struct {
 	ended map[job.UID]bool
 }
 
-// followTime is the time between two looks at the logs.
+// followTime is the time between two reads of the logs.
 const followTime = 100 * time.Millisecond
 
 // isNamed reports whether a pod has the name, or a name that begins with it and a dash.

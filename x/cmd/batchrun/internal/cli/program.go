@@ -30,9 +30,8 @@ func (p *program) path(name string) string {
 	return filepath.Join(p.caller, name)
 }
 
-// input resolves the path of a manifest, relative to the caller's folder. Under "go run -C DIR" the
-// path may also be relative to DIR, as the go command's own arguments are, if no such file is in
-// the caller's folder.
+// input resolves the path of a manifest, relative to the caller's folder. If no such file exists
+// there, the path may be relative to the working folder, which is DIR under "go run -C DIR".
 func (p *program) input(name string) string {
 	path := p.path(name)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {

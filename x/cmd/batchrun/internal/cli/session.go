@@ -271,7 +271,7 @@ func (r *session) isBusy(cronJobUID job.UID) bool {
 	return false
 }
 
-// interval is the time between two looks for the writes of other processes.
+// interval is the time between two checks for the writes of other processes.
 const interval = 100 * time.Millisecond
 
 // watchStore notices the writes of other processes: triggers and removals.

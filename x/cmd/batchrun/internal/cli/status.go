@@ -108,7 +108,7 @@ func (p *program) list(s *store.Store, output string) error {
 }
 
 // tableOfJobs lists jobs. For a failed job it shows the exit status of the container that made the
-// job fail. With -o wide it also shows all counters, and the message of the end.
+// job fail. With -o wide it also shows the creation time, the active pods, and why a job has ended.
 func (p *program) tableOfJobs(s *store.Store, jobs []store.Job, wide bool) error {
 	now, err := timeOf(s)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *program) tableOfJobs(s *store.Store, jobs []store.Job, wide bool) error
 	return t.write(p.out)
 }
 
-// stateOf describes the state of a job: a word and a reason, and with wide the whole message.
+// stateOf describes the state of a job: a word and a reason, or the whole message if wide is true.
 func stateOf(j *store.Job, wide bool) string {
 	end := j.Status.Finished()
 	state := report.Verdict(&j.Status)

@@ -18,18 +18,17 @@ type Span struct {
 
 // Clock translates the machine's time. The zero Clock changes nothing.
 type Clock struct {
-	// spans has one span for each runner of the state folder since the first with a virtual clock,
-	// oldest first. Earlier spans translate the times that processes recorded under earlier
-	// runners.
+	// spans has the spans of the state folder's runners, oldest first, from the first runner with a
+	// virtual clock on. Old spans translate the times that processes recorded under old runners.
 	spans []Span
 }
 
 // New returns a clock with the given spans, the oldest first.
 func New(spans []Span) *Clock { return &Clock{spans: slices.Clone(spans)} }
 
-// Start begins a span at the machine's time real, and returns the span. The clock then shows that
-// time, or seen if seen is later, because the clock never goes back. Start returns false if no span
-// is needed, since the clock can show the machine's time.
+// Start begins a span at the machine's time real, and returns the span. At its beginning, the clock
+// shows the later of real and seen, because the clock never goes back. Start returns false if no
+// span is needed, since the clock can show the machine's time.
 func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 	s := Span{Real: real, Virtual: real, Speed: speed}
 	if seen.After(real) {
@@ -75,8 +74,8 @@ func (s *Span) at(real time.Time) time.Time {
 	return s.Virtual.Add(scale(real.Sub(s.Real), s.Speed)).UTC()
 }
 
-// Until returns how long it takes on the machine's clock until this clock shows t. It is at least
-// 0.
+// Until returns how long the machine's clock runs until this clock shows t. It returns 0 for a past
+// t.
 func (c *Clock) Until(t time.Time) time.Duration {
 	d := max(t.Sub(c.Now()), 0)
 	if c.IsReal() {

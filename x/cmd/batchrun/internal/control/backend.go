@@ -21,7 +21,7 @@ type backend struct {
 	manifest *manifest.Job
 	settings manifest.Settings
 	now      time.Time // of the round
-	// changed is called when there is work for the node.
+	// changed is called after each write that requires work of the node.
 	changed func()
 }
 

@@ -24,7 +24,7 @@ type Collector struct {
 	Changed func()
 	// Warn is called with errors that are retried.
 	Warn func(text string)
-	// Patience says how long to retry passes that fail, for example on a full disk.
+	// Patience limits how long passes that fail are retried, for example on a full disk.
 	Patience patience.Patience
 
 	woken chan struct{}

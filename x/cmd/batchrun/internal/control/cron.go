@@ -209,9 +209,9 @@ func (l *CronLoop) snapshot(
 	}
 }
 
-// expire deletes the finished jobs whose TTL has passed (T2). If a job expires before the next
-// round, it moves that round to the time of the expiry. It runs only after a round without writes.
-// Otherwise a job might be missing in the status, and would start again once it is deleted (CI1).
+// expire deletes the finished jobs whose TTL has passed (T2). If another job expires before the
+// next round, expire moves that round to the time of the expiry. It runs only after a round without
+// writes. Otherwise the status might lack a job, which would start again once it is deleted (CI1).
 func (l *CronLoop) expire(
 	b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time,
 ) (cronjob.Requeue, error) {

@@ -61,7 +61,7 @@ func NewLoop(s *store.Store, c *clock.Clock, j *store.Job) (*Loop, error) {
 	return &Loop{Store: s, Clock: c, UID: j.UID, Manifest: m, waiter: newWaiter(c)}, nil
 }
 
-// ErrRemoved is the error of a loop whose job or CronJob is deleted.
+// ErrRemoved is the error that Run returns if the job or CronJob of the loop is deleted.
 var ErrRemoved = errors.New("removed")
 
 // Run runs rounds until the context ends, until the job has ended, or until the job is suspended

@@ -15,8 +15,8 @@ import (
 type waiter struct {
 	// Warn is called with errors that are retried.
 	Warn func(text string)
-	// Patience says how long to retry rounds that fail, for example on a full disk.
-	// The zero value does not retry.
+	// Patience limits how long rounds that fail are retried, for example on a full disk. The zero
+	// value does not retry.
 	Patience patience.Patience
 
 	clock    *clock.Clock
@@ -52,8 +52,8 @@ func (w *waiter) Wake() {
 	}
 }
 
-// LongestNap is the longest wait without a look at the clock. While a machine sleeps, its timers
-// stop, but its clock goes on.
+// LongestNap is how long a loop sleeps at most before it reads the clock again. While a machine
+// sleeps, its timers stop, but its clock goes on.
 const LongestNap = time.Minute
 
 // wait waits until the next round is due: after a change, at the plan's time, or to retry a failed

@@ -37,7 +37,8 @@ func Run(m *testing.M) int {
 	return status
 }
 
-// await returns the children that are alive at the deadline.
+// await waits until no child is alive, or until the deadline. It returns the children that are
+// alive.
 func await(deadline time.Time) []int {
 	for {
 		left := living()

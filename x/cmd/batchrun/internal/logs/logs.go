@@ -92,8 +92,8 @@ func (r *Reader) SkipAll() {
 	}
 }
 
-// Read calls the function to for each line that was written since the last call. If the pod has
-// ended, that includes a last line without a line end.
+// Read reads the lines that were written since the last call, and passes each of them to a
+// function. If the pod has ended, that includes a last line without a line end.
 func (r *Reader) Read(end bool, to func(Line)) error {
 	var problems []error
 	for _, s := range r.streams {
@@ -146,8 +146,8 @@ func (s *stream) copy(folder pod.Folder, to func(text []byte)) error {
 	}
 }
 
-// lines calls the function to for each complete line of the rest, and for parts of a line that is
-// too long.
+// lines passes each complete line of s.rest to a function, and also parts of a line that is too
+// long.
 func (s *stream) lines(to func(text []byte)) {
 	for {
 		i := bytes.IndexByte(s.rest, '\n')

@@ -52,8 +52,8 @@ func GraceSeconds(j *batchv1.Job) int64 {
 	return defaultGraceSeconds
 }
 
-// Pod builds a pod of the job from the template, from what the plan adds (J33), and from the names
-// that the store gives.
+// Pod builds a pod with this name and UID from the job's template and from what the plan adds
+// (J33).
 func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, settings Settings) pod.Spec {
 	template := &j.Object.Spec.Template
 	b := builder{

@@ -27,7 +27,7 @@ var (
 		maxFailedIndexes activeDeadlineSeconds suspend podFailurePolicy successPolicy podReplacementPolicy
 		managedBy template`)
 	jobIgnored = words(`ttlSecondsAfterFinished selector manualSelector`)
-	// The TTL of a CronJob's jobs is honoured. If a Job has a manifest of its own, its TTL is not.
+	// A TTL is honoured in the job template of a CronJob. It is ignored in the manifest of a Job.
 	templateHonoured = append(words(`ttlSecondsAfterFinished`), jobHonoured...)
 	// envFields are the downward API fields that this program supports.
 	envFields = words(`metadata.name metadata.namespace metadata.uid spec.nodeName`)

@@ -48,7 +48,7 @@ type Node struct {
 	Output func(p *store.Pod, here, end bool)
 	// Warn is called with warnings for the user.
 	Warn func(text string)
-	// Patience says how long to retry passes that fail, for example on a full disk.
+	// Patience limits how long passes that fail are retried, for example on a full disk.
 	Patience patience.Patience
 
 	wake  chan struct{}
@@ -229,8 +229,8 @@ func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
 // hasBegun reports whether an earlier pass has seen the pod begin.
 func hasBegun(p *store.Pod) bool { return len(p.State.Containers) > 0 }
 
-// read reads the supervisor's record. If the pod has begun and its record cannot be read, lost is
-// the reason.
+// read reads the supervisor's record. lost is not nil if the pod has begun and its record cannot be
+// read.
 func read(p *store.Pod, folder pod.Folder) (state pod.State, begun bool, lost, err error) {
 	state, begun, err = folder.State()
 	switch {

@@ -17,7 +17,7 @@ var transient = []error{
 	syscall.EINTR,
 }
 
-// transientCodes are the same errors in the low byte of SQLite's codes: busy, locked, out of memory,
+// transientCodes are SQLite's codes for such errors, in the low byte: busy, locked, out of memory,
 // input or output, full, cannot open.
 var transientCodes = []int{5, 6, 7, 10, 13, 14}
 

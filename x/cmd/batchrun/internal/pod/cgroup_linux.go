@@ -50,8 +50,8 @@ func ownCgroup() (string, error) {
 	return findCgroup(string(memberships), string(mounts))
 }
 
-// findCgroup finds the folder of a cgroup in the contents of two files of /proc. proc(5) describes
-// them.
+// findCgroup finds the folder of a cgroup in the contents of /proc/self/cgroup and
+// /proc/self/mountinfo, which proc(5) describes.
 func findCgroup(memberships, mounts string) (string, error) {
 	member, found := "", false
 	for line := range strings.Lines(memberships) {

@@ -19,8 +19,8 @@ const (
 	UserNamespace Containment = "user-namespace"
 	// Cgroup is a cgroup of version 2. A second process kills it as a whole.
 	Cgroup Containment = "cgroup"
-	// Watched is only a second process. It adopts and ends the processes that a dead supervisor
-	// leaves.
+	// Watched uses neither a namespace nor a cgroup, but a second process. That process adopts and
+	// ends the processes that a dead supervisor leaves.
 	Watched Containment = "watcher"
 )
 

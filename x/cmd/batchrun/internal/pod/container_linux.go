@@ -91,8 +91,8 @@ func (s *supervisor) restartDelay(crashes int) time.Duration {
 	return min(delay, s.spec.RestartDelayMax)
 }
 
-// terminate asks a container to end, and returns true if the container is not running. If the
-// container waits for a restart, it has ended with its last exit code.
+// terminate asks a container to end, and returns true if the container is not running. A container
+// that waits for a restart counts as ended from then on, with its last exit code.
 func (s *supervisor) terminate(i int, now time.Time) bool {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	if r.process == nil {

@@ -156,7 +156,7 @@ func (f Folder) Stop(grace time.Duration) error {
 	if asked, ok := f.stopAsked(); ok && asked <= grace {
 		return nil
 	}
-	// Whatever a container has put in place of the folders inside, the pod can be stopped.
+	// The pod can be stopped even if a container has replaced the folders inside.
 	if err := f.prepare("."); err != nil {
 		return unreadable(string(f), err)
 	}

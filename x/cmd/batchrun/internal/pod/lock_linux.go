@@ -29,8 +29,8 @@ func (f Folder) Alive() (bool, error) {
 	for _, name := range []string{superviseLock, watchLock} {
 		held, _, err := f.holder(name)
 		if IsUnreadable(err) {
-			// Something has replaced the file, so its lock cannot be queried. The supervisor
-			// notices the replacement, and ends its pod.
+			// The file was replaced, so its lock cannot be queried. The supervisor notices, and ends the
+			// pod.
 			held, err = g.supervises()
 		}
 		if held || err != nil {
@@ -92,8 +92,9 @@ func (f Folder) lock(name string) (*os.File, error) {
 	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
 }
 
-// holds reports whether the locked file is still in the folder. It is not if the folder was
-// removed. Other errors, for example of a network, may be temporary.
+// holds reports whether the locked file is still in the folder. It returns false if the folder was
+// removed or the file was replaced. It returns true after other errors, for example of a network,
+// because they may be temporary.
 func (f Folder) holds(lock *os.File) bool {
 	mine, err := lock.Stat()
 	if err != nil {
@@ -210,7 +211,7 @@ func (f Folder) Enforce(now time.Time) error {
 	if err != nil || now.Before(info.ModTime().Add(grace+overtime)) {
 		return err
 	}
-	// If the watcher is stopped as well, it must continue first to end the containers.
+	// A stopped watcher must be continued first. Otherwise it cannot end the containers.
 	return errors.Join(f.signal(watchLock, unix.SIGCONT), f.signal(superviseLock, unix.SIGKILL))
 }
 

@@ -15,7 +15,7 @@ import (
 // since 1970.
 const timesSuffix = ".times"
 
-// timesStep is the minimum time between two lines in that file.
+// timesStep is the minimum time between two lines in the file with the times.
 const timesStep = time.Second
 
 // OpenLog opens the log of a stream, "stdout" or "stderr", of a container.

@@ -13,9 +13,9 @@ import (
 
 // stream is the log of a container's stdout or stderr. The container writes into a pipe, and the
 // supervisor copies from the pipe into the file. So the file never exceeds MaxLog, and the
-// container has no descriptor of it. The supervisor opens the file before anything runs and keeps
-// it open, so a container cannot replace it. If the supervisor is killed, the contents of the pipe
-// are lost.
+// container has no descriptor of the file. The supervisor opens the file before anything runs and
+// keeps it open, so a container cannot replace it. If the supervisor is killed, the contents of the
+// pipe are lost.
 type stream struct {
 	in   *os.File // the container's end of the pipe, which is the same after a restart
 	out  *os.File // the end that the supervisor reads

@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
 )
 
-// execCommand is the command that runs the helper of a container with mounts.
+// execCommand starts this program as the helper of a container. The helper sets up mounts first.
 const execCommand = "__exec"
 
 // helperInput is what the helper does before it becomes the container.
@@ -169,8 +169,9 @@ func mountAll(stage string, binds []bind) error {
 	return nil
 }
 
-// giveUp drops capabilities of this process, including those that it could gain. A process that may
-// not drop the latter has no capabilities. It is only kept from gaining any.
+// giveUp drops capabilities of this process, including those that it could gain. If this process
+// may not drop the ones that it could gain, giveUp sets no_new_privs, which keeps it from gaining
+// any.
 func giveUp(drop []int, noNew bool) error {
 	if len(drop) > 0 {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -203,15 +204,15 @@ func giveUp(drop []int, noNew bool) error {
 // view is the file system as seen by one container.
 type view struct {
 	stage string
-	// replaced has the folders that are in memory, and volumes the mounted volumes. A missing mount
-	// point can be created directly in a folder in memory, and anywhere in a volume. Everywhere
-	// else it would be created on the machine itself.
+	// replaced has the folders that a folder in memory replaces. volumes has the mounted volumes. A
+	// missing mount point can be created directly in a replaced folder, and anywhere in a volume.
+	// Elsewhere it would be created on the machine itself.
 	replaced, volumes []string
 }
 
-// bind mounts the source at the target. If the target is missing, it is never created on this
-// machine itself. Instead, for this container, the deepest existing folder above the target is
-// replaced by one in memory that has the same entries and the mount point.
+// bind mounts the source at the target. If the target is missing, bind does not create it on the
+// machine itself. Instead, for this container, a folder in memory replaces the deepest existing
+// folder above the target. The folder in memory has the same entries and the mount point.
 func (v *view) bind(b bind) error {
 	above := b.Target
 	for {

@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// pollInterval is the time between two looks for the stop file. A file needs no process ID, and
-// unlike a signal it outlives both processes.
+// pollInterval is the time between two checks for the stop file. A stop file needs no process ID.
+// Unlike a signal, it remains after the runner and the supervisor have ended.
 const pollInterval = 50 * time.Millisecond
 
 // Supervise runs the pod of a folder to its end. A pod runs at most once, so Supervise does nothing
@@ -94,7 +94,7 @@ type supervisor struct {
 	dirty    bool
 }
 
-// run is what the supervisor knows about a container and does not record.
+// run is the part of a container's state that the supervisor does not record.
 type run struct {
 	process   *os.Process
 	streams   [2]*stream // stdout and stderr

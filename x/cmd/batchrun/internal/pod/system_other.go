@@ -28,13 +28,13 @@ func Main() {}
 // reason.
 const ExitTryAgain = 75
 
-// Command returns the error of Available. So do the other functions that need a supervisor.
+// Command returns the same error as Available. So do the other functions that need a supervisor.
 func Command(Folder, Containment) (*exec.Cmd, error) { return nil, errSystem }
 
-// ProbeContainment returns the error of Available.
+// ProbeContainment returns the same error as Available.
 func ProbeContainment(Containment) error { return errSystem }
 
-// ProbeIsolation returns the error of Available.
+// ProbeIsolation returns the same error as Available.
 func ProbeIsolation(string) (Isolation, error) { return "", errSystem }
 
 // Alive returns false, since there are no supervisors here.

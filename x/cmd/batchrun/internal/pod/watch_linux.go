@@ -13,8 +13,8 @@ import (
 const watchFD = 3
 
 // watch runs the supervisor of a pod as a child, and ends the processes that the supervisor leaves
-// behind. It holds its own lock until none is left, so that the pod does not count as ended before.
-// If another watcher is alive, it does nothing.
+// behind. It holds its own lock until all have ended, so that the pod does not count as ended too
+// early. If another watcher is alive, it does nothing.
 func watch(folder Folder, c Containment) error {
 	lock, err := folder.lock(watchLock)
 	if err != nil || lock == nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // line is one line of JSON about a job or a CronJob. Type is "event", "status" if the status has
-// changed, or "end" for the last line of a job. It decides which other fields are set.
+// changed, or "end" for the last line of a job. The type decides which other fields are set.
 type line struct {
 	Time    time.Time  `json:"time"`
 	Type    string     `json:"type"`
@@ -67,7 +67,8 @@ func (j *jsonLines) Round(r control.Round) {
 	problems(j.notes, key, r.Notes, r.Err)
 }
 
-// CronRound writes the events, and the status when it or the next run has changed.
+// CronRound writes the events of a round. It also writes the status if the status or the next run
+// has changed.
 func (j *jsonLines) CronRound(r control.CronRound) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

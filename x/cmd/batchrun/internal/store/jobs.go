@@ -42,7 +42,7 @@ const jobColumns = "uid, namespace, name, created, manifest, status, memory, hel
 // ErrNotFound is the error for a job or CronJob that does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrExists is the error if another job has the same name.
+// ErrExists is the error for a new job whose name is already taken.
 var ErrExists = errors.New("exists already")
 
 // AddJob stores a new job and gives it its UID. If a job has the same name already, the error is
@@ -164,8 +164,8 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	return j, errors.Join(json.Unmarshal([]byte(status), &j.Status), readMemory(memory, &j.Memory))
 }
 
-// readMemory reads a stored memory. "{}" is not a lost memory. It is the default of the column for
-// a job that has not finished a round.
+// readMemory reads a stored memory. It does not decode "{}", which would count as a lost memory:
+// "{}" is the default of the column for a job that has not finished a round.
 func readMemory(text string, memory any) error {
 	if text == "{}" {
 		return nil

@@ -7,5 +7,5 @@ import "errors"
 // Lock fails, because no pod can run here.
 func (s *Store) Lock() (unlock func(), err error) { return nil, errors.ErrUnsupported }
 
-// InUse reports that no runner uses the state folder, since none can.
+// InUse returns false, because no runner can run here.
 func (s *Store) InUse() (bool, error) { return false, nil }

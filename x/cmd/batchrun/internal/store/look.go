@@ -48,7 +48,7 @@ func openToLook(dir string) (*Store, error) {
 			return s, nil
 		}
 	case size(file+shmSuffix) > 0:
-		// There is a write-ahead log of a runner. SQLite reads it. It takes locks, and writes nothing.
+		// A runner has a write-ahead log. SQLite takes locks to read this log, but writes nothing.
 		if s, err := look(dir, dir, "mode=ro"); err == nil {
 			return s, nil
 		}

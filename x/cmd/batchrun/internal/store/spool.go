@@ -70,14 +70,14 @@ func readHeader(path string) ([]byte, error) {
 }
 
 // CheckPods checks the folders of pods before anything runs. It refuses a folder that another user
-// has created or could write to. It also refuses a folder that the database does not know. Then the
+// has created or could write to. It also refuses a folder that the database does not know: then the
 // database was lost or replaced, and a run would repeat the work of these pods.
 func (s *Store) CheckPods() error { return checkPods(s.Dir, s.podUIDs) }
 
-// checkPods checks the folders of pods. podUIDs returns the known pods. If it is nil, no pod is
-// known. A runner may add and remove pods at the same time. It adds a pod to the database before it
-// writes the spec, and it removes the folder first. So the folders are listed before the database
-// is read.
+// checkPods checks the folders of pods. podUIDs returns the known pods. If podUIDs is nil, no pod
+// is known. A runner may add and remove pods at the same time. When it adds a pod, the folder comes
+// after the database. When it removes a pod, the folder goes first. So checkPods lists the folders
+// before it reads the database.
 func checkPods(state string, podUIDs func() (map[job.UID]bool, error)) error {
 	dir := filepath.Join(state, "pods")
 	entries, err := os.ReadDir(dir)

@@ -51,7 +51,8 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// connect opens the database in the folder where, as the database of the state folder dir.
+// connect opens the database file in the folder where. The file is the database of the state folder
+// dir, or a copy.
 func connect(where, dir, parameters string) (*Store, error) {
 	db, err := sql.Open("sqlite",
 		"file:"+escape(filepath.Join(where, database))+"?_pragma=busy_timeout(10000)&"+parameters)

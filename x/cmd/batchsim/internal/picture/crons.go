@@ -121,7 +121,8 @@ func niceWidth(d time.Duration) time.Duration {
 	return (d/(24*time.Hour) + 1) * 24 * time.Hour
 }
 
-// The kinds of runs. Two kinds start. Then comes one kind for each reason why a run does not start.
+// The kinds of runs. Runs of the first two kinds have started. Each other kind is a reason why a
+// run has not started.
 const (
 	onTime = iota
 	late

@@ -28,7 +28,7 @@ func Gantt(r *sim.Result) *Picture {
 	return ganttDensity(r)
 }
 
-// until returns when something ended. If it did not end, until returns the end of the picture.
+// until returns when something ended, or the end of the picture if it has not ended.
 func until(end, at time.Duration) time.Duration {
 	if at == sim.None {
 		return end

@@ -69,7 +69,7 @@ func init() {
 
 // Picture is one drawing.
 type Picture struct {
-	// Name is the name of its file without an ending. Title and Note are texts for readers.
+	// Name is the name of its file without an ending. Title and Note are printed with the drawing.
 	Name, Title, Note string
 	plot              *plot.Plot
 	width, height     vg.Length

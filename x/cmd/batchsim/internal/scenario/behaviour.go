@@ -147,7 +147,7 @@ func failAfter(p *sim.Pod, d sim.Dist) {
 // maxGrace is the longest grace period, in seconds.
 const maxGrace = math.MaxInt32
 
-// grace sets the grace period. It sets -1 for 0, because 0 means the default to the simulation.
+// grace sets the grace period. It replaces 0 by -1, because 0 means the default in a simulation.
 func grace(p *sim.Pod, d time.Duration) {
 	if p.Grace = d; d == 0 {
 		p.Grace = -1

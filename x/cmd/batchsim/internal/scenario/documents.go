@@ -156,10 +156,10 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 	return nil
 }
 
-// checkLimit refuses a number outside of a limit. A limit is "positive", or "LEAST MOST",
-// optionally followed by another number that is allowed. checkLimit also refuses a fraction for an
-// integer, since the decoder would drop the fraction. Values of another type are left to the
-// decoder.
+// checkLimit refuses a number outside of a limit. A limit is "positive", "LEAST MOST", or "LEAST
+// MOST OTHER", where OTHER is one more allowed number. checkLimit also refuses a fraction for an
+// integer, since the decoder would drop the fraction. It does not check values of another type: the
+// decoder does.
 func checkLimit(n *yaml.Node, t reflect.Type, limit string) error {
 	words := strings.Fields(limit)
 	var x float64

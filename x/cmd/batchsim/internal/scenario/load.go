@@ -186,8 +186,8 @@ func checkQuorum(quorum int32, spec job.Spec) error {
 	return nil
 }
 
-// unsimulated returns the part of a scheduling that the simulation does not support, and why. It
-// returns "" if there is no such part.
+// unsimulated describes a part of spec.scheduling that the simulation does not support. It returns
+// "" if there is no such part.
 func (s *Scenario) unsimulated(scheduling *jobgroup.Scheduling) string {
 	gangs := s.Options.Gangs
 	switch {

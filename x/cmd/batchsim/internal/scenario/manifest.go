@@ -115,7 +115,7 @@ func readCronJob(o *manifest.Object) (sim.CronJob, error) {
 	return c, err
 }
 
-// defaultDuration is how long a pod runs if its manifest does not say so.
+// defaultDuration is how long a pod runs if its manifest sets no duration.
 const defaultDuration = time.Minute
 
 // annotated has the annotations of the metadata at a path.
@@ -124,8 +124,8 @@ type annotated struct {
 	annotations map[string]string
 }
 
-// readPod returns how the pods of the spec at a path behave. If annotations repeat, the last ones
-// count.
+// readPod returns how the pods of the spec at a path behave. If two metadata have the same
+// annotation, the later one counts.
 func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annotated) (sim.Pod, error) {
 	p := sim.Pod{Duration: sim.Constant(defaultDuration)}
 	if s := spec.TerminationGracePeriodSeconds; s != nil {
@@ -157,8 +157,9 @@ func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annot
 	return p, nil
 }
 
-// requests returns the sum of the requests of the containers. If an init container requests more,
-// it returns that request, because init containers run one by one before the others.
+// requests returns the CPU and the memory that a pod requests. Each is the sum over the containers,
+// or the largest request of an init container if that is more. Init containers run one by one
+// before the others.
 func requests(spec *corev1.PodSpec) (sum sim.Resources, err error) {
 	for i := range spec.Containers {
 		c := &spec.Containers[i]

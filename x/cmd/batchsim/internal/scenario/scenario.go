@@ -19,8 +19,8 @@ import (
 
 // Scenario is a scenario file. Times count from the start.
 //
-// The tag limit is "positive", or the minimum and the maximum of a number, optionally followed by
-// another number that is allowed. If the zero value of a number means a default, "never" or "no
+// The tag limit is "positive", or the minimum and the maximum of a number. A third number in the
+// tag is also allowed as a value. If the zero value of a number means a default, "never" or "no
 // limit", the number cannot be set to 0. Otherwise a grid over 0, 1 and 2 would simulate something
 // else at 0.
 type Scenario struct {
@@ -57,8 +57,8 @@ type Nodes struct {
 	Name string `yaml:"name"`
 	// Price is the cost of an hour of a node.
 	Price float64 `yaml:"price" limit:"0 1000000000"`
-	// Lost and Preempted are the rates at which a node is lost or preempted. Away is for how long
-	// it is then gone.
+	// Lost and Preempted are the rates at which a node is lost or preempted. Away is how long the node
+	// is gone after that.
 	Lost      Rate `yaml:"lost"`
 	Preempted Rate `yaml:"preempted"`
 	Away      Dist `yaml:"away" limit:"positive"`
@@ -168,7 +168,7 @@ type Options struct {
 }
 
 // Load reads files. Their names and contents show whether they are scenarios, manifests, traces or
-// stages. At most one of them may be a scenario. The settings apply to it, or else to an empty one.
+// stages. At most one file may be a scenario. The settings change this scenario, or an empty one.
 func Load(files []string, settings []Setting) (*Scenario, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1}
 	name := ""
@@ -202,7 +202,8 @@ func Load(files []string, settings []Setting) (*Scenario, error) {
 	return s, s.load()
 }
 
-// add adds a file in the way of its kind.
+// add adds a file. It counts as a trace if its name is that of an SWF or CSV file, and otherwise as
+// a manifest.
 func (s *Scenario) add(file string) {
 	file, _ = filepath.Abs(file)
 	switch base := strings.TrimSuffix(strings.ToLower(file), ".gz"); {

@@ -120,7 +120,8 @@ func (o *stageObject) stage() (stage, error) {
 	return s, nil
 }
 
-// weigh sets others of each stage that ends a pod. A pod chooses between these stages.
+// weigh finds the stages that end a pod, and sets them as others of each. A pod chooses between
+// them.
 func weigh(all []stage) []stage {
 	var ends []*stage
 	for i := range all {
@@ -149,7 +150,7 @@ func (s *stage) shape(p *sim.Pod) {
 	}
 }
 
-// share returns the probability with which a pod chooses this stage to end.
+// share returns the probability that a pod which ends chooses this stage.
 func (s *stage) share() float64 {
 	sum := 0
 	for _, o := range s.others {

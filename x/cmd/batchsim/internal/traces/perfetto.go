@@ -23,7 +23,7 @@ type slice struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// The processes of the trace.
+// The numbers of the processes in the trace.
 const (
 	ofJobs = 1 + iota
 	ofNodes
@@ -187,8 +187,8 @@ func (w *traceWriter) runs(r *sim.Result) {
 	}
 }
 
-// lanes are the lines of a trace. Slices on one line do not overlap. It is a heap of lines, ordered
-// by the times from which they are free.
+// lanes are the lines of a trace. Slices on one line do not overlap. The lines form a heap, with
+// the line that is free first at the top.
 type lanes []lane
 
 type lane struct {

@@ -221,7 +221,8 @@ func (f *follower) explainChanged() error {
 	return nil
 }
 
-// write writes one explanation: as a line of JSON, or as text that shows what has changed.
+// write writes one explanation: as a line of JSON, or as a text with the changes since the last
+// one.
 func (f *follower) write(x *explain.Explanation, changes []read.Change) error {
 	if f.output != "json" {
 		return f.printer.Update(f.options.At, x, f.said[x.Of], changes)

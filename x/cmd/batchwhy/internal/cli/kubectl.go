@@ -86,7 +86,7 @@ func (p *program) get(ctx context.Context, kind string, names ...string) answer 
 	return answer{kind, errOut.String(), out.Bytes(), err}
 }
 
-// logTime is the time for all calls of askLogs together.
+// logTime limits the time of all calls of kubectl logs together.
 const logTime = 5 * time.Second
 
 // askLogs reads the last lines that the newest failed pod of each Job has printed. If there are
@@ -150,7 +150,7 @@ func (p *program) askLogs(ctx context.Context, objects *read.Objects) {
 	calls.Wait()
 }
 
-// namesOf returns the names that the user has requested of a kind, as in job/import.
+// namesOf returns the requested names of objects of a kind, such as import for job/import.
 func (p *program) namesOf(kind string) (names []string) {
 	for _, name := range p.names {
 		prefix, rest, ok := strings.Cut(name, "/")

@@ -19,8 +19,8 @@ const (
 	Ends    Verb = "end"    // lets a container end with an exit code
 )
 
-// Act is one thing that a remedy does to an object, with its command. TestRemedies carries out each
-// act in memory and checks the result.
+// Act is one action of a remedy on an object, with the command for it. TestRemedies carries out
+// each act in memory and checks the result.
 type Act struct {
 	Verb                  Verb
 	Kind, Namespace, Name string
@@ -110,7 +110,7 @@ func start(namespace, cronJob, name string) *Act {
 	}
 }
 
-// end lets a container of a pod end with a code.
+// end returns an act: a container of a pod ends with an exit code.
 func end(namespace, pod, container string, code int32, command string) *Act {
 	return &Act{
 		Verb:      Ends,

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// lookAtCron runs the planner twice: once by what the schedule means, and once with the options of
+// lookAtCron runs the planner twice: once with the default options, and once with the options of
 // Kubernetes 1.37.
 func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	object := c.Object

@@ -111,8 +111,8 @@ func (l *cronLook) overrunFindings() []Finding {
 		"each: %s", span(longest), span(interval), becomes), fix)
 }
 
-// everyAtLeast returns a schedule such as "*/5 * * * *" whose runs are more than d apart. It
-// returns "" if the CronJob's own schedule does not have this form.
+// everyAtLeast returns a schedule such as "*/5 * * * *" with runs that are further apart than a
+// duration. It returns "" if the CronJob's own schedule does not have this form.
 func (l *cronLook) everyAtLeast(d time.Duration) string {
 	step, rest, _ := strings.Cut(l.spec.Schedule, " ")
 	if rest != "* * * *" || step != "*" && !strings.HasPrefix(step, "*/") {

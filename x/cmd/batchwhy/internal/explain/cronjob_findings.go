@@ -473,8 +473,8 @@ func (l *cronLook) interval() time.Duration {
 	return next[1].Sub(next[0])
 }
 
-// successBase returns the time since which no run has succeeded, and a text that names it. It is
-// the time of the last success, or else of the creation.
+// successBase returns the time of the last success, or else of the creation, and a text that names
+// it. No run has succeeded since that time.
 func (l *cronLook) successBase() (time.Time, string) {
 	if t := l.status.LastSuccessfulTime; !t.IsZero() {
 		return t, "the last success, " + l.since(t) + " ago"

@@ -22,7 +22,7 @@ type cronLook struct {
 	plan     cronjob.Plan
 	// theirs is the plan of Kubernetes 1.37, quirks included.
 	theirs cronjob.Plan
-	// theirSnapshot is the snapshot for theirs.
+	// theirSnapshot is the snapshot from which theirs is planned.
 	theirSnapshot cronjob.Snapshot
 	events        []read.Event
 	closing       time.Time
@@ -121,7 +121,7 @@ func (l *cronLook) activeJobs() string {
 	return list(names)
 }
 
-// base describes the time since which runs are looked for.
+// base describes the time after which the controller looks for due runs.
 func (l *cronLook) base() string {
 	if t := l.status.LastScheduleTime; !t.IsZero() {
 		return "the last recorded run (" + l.moment(t) + ")"

@@ -12,8 +12,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// refusedFindings report writes that the API server has refused, and events of the controller that
-// need an explanation.
+// refusedFindings report that the API server refuses new Jobs, and what the controller warns about.
 func (l *cronLook) refusedFindings() (all []Finding) {
 	ns, name := l.cron.Namespace, l.cron.Name
 	if e := refusal(l.events, l.now); e != nil {
@@ -116,7 +115,7 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	// Only a CronJob controller up to 1.36 reports one of these Jobs.
+	// Only a CronJob controller up to 1.36 reports a namesake.
 	reported, seen := "", false
 	for _, e := range l.events {
 		if e.Reason == "UnexpectedJob" && slices.ContainsFunc(names, func(name string) bool {

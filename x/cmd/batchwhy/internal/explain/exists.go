@@ -182,7 +182,7 @@ func besides(was Explanation, source string) Explanation {
 	}
 }
 
-// applied says what kubectl apply would change.
+// applied explains a manifest whose object exists: it describes what kubectl apply would change.
 func applied(out Explanation, changes []string, then string, findings []Finding) Explanation {
 	text := fmt.Sprintf("with kubectl apply, the manifest changes %s; %s", list(changes), then)
 	if len(changes) == 0 {
@@ -230,8 +230,8 @@ func specAfter(was, manifest json.RawMessage, m *read.Meta) (d differences, spec
 	return d, data, err == nil
 }
 
-// merge merges maps by their keys, and lists whose elements have names by these. It keeps what the
-// manifest does not mention, unless it was applied before.
+// merge merges maps by their keys, and lists of named elements by the names. It keeps what the
+// manifest does not mention, unless the manifest of the last apply had it.
 func (d *differences) merge(path string, was, next, last any) any {
 	before, isTree := treeOf(was)
 	wanted, isAlso := treeOf(next)
@@ -323,8 +323,8 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// isSame reports whether a server keeps was if next is applied: what next leaves out may be a default,
-// and quantities have several forms.
+// isSame reports whether a server keeps the old value after an apply of the new one. A field that
+// the new value leaves out may have a default, and a quantity has several forms.
 func isSame(path string, was, next any) bool {
 	x, isList := was.([]any)
 	y, isAlso := next.([]any)

@@ -42,7 +42,7 @@ type Explainer struct {
 	children map[job.UID][]*read.Job
 	// strays are pods whose Job is not in the input.
 	strays []*read.Pod
-	// existing has the objects that are no manifests, by kind, namespace and name.
+	// existing has the objects from an API server, by kind, namespace and name.
 	existing map[string]any
 	// gone has the pods that only events name. The key is the name of a pod without its random end.
 	gone   map[string][]gonePod

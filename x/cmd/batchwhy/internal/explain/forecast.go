@@ -36,7 +36,7 @@ func (f *Forecast) add(reason string, at time.Time, format string, args ...any) 
 		Step{At: at.UTC(), Reason: reason, Text: sentence(fmt.Sprintf(format, args...)), Inferred: true})
 }
 
-// future is a Job whose coming rounds are planned now.
+// future is a Job whose next rounds are planned in advance.
 type future struct {
 	*Forecast
 	snapshot job.Snapshot
@@ -48,8 +48,8 @@ type future struct {
 	last string
 }
 
-// forecastJob plans the rounds to come. It assumes that pods that exist stay as they are, and that
-// new pods do what the latest ended pod has done.
+// forecastJob plans the next rounds. It assumes that existing pods stay as they are, and that new
+// pods run and end as the last ended pod did.
 func (e *Explainer) forecastJob(l *look) *Forecast {
 	f := &future{
 		Forecast: &Forecast{Until: l.now.Add(e.options.For).UTC()},
@@ -72,7 +72,7 @@ func (e *Explainer) forecastJob(l *look) *Forecast {
 	return f.Forecast
 }
 
-// habit returns what the latest ended pod has done.
+// habit returns how the pod that ended last has run.
 func (l *look) habit() (h habit) {
 	var last time.Time
 	for i := range l.snapshot.Pods {
@@ -338,7 +338,7 @@ func finishChildren(s *cronjob.Snapshot, h habit) {
 	}
 }
 
-// habit returns what the latest ended Job has done.
+// habit returns how the Job that ended last has run.
 func (l *cronLook) habit() (h habit) {
 	var last time.Time
 	for _, c := range l.children {

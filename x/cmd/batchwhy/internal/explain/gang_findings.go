@@ -62,8 +62,8 @@ func gangSize(j job.Job, now time.Time) int64 {
 	return 0
 }
 
-// lacksGang reports whether a pod waits for a gang that never fills, because the Job wants fewer
-// pods than the gang needs.
+// lacksGang reports whether a pod waits for a gang that cannot become complete, because the Job
+// wants fewer pods than the gang needs.
 func (l *look) lacksGang(p *read.Pod) bool {
 	return p.Spec.Group != "" && l.found.Wanted < l.gang
 }

@@ -53,7 +53,7 @@ func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	return all
 }
 
-// disruptions describes what has ended a pod from outside, by the reason of the event about it.
+// disruptions describes what ends pods from outside. The keys are the reasons of events about it.
 var disruptions = map[string]string{
 	"Preempted":            "preempted for a pod of higher priority",
 	"Preempting":           "ended by the kubelet to make room for a critical pod",
@@ -87,7 +87,8 @@ func (l *look) goneDisruptions() (n int64, why string) {
 	return n, all.list() + fmt.Sprintf(", the last one %s %s", name, l.at(latest.Last))
 }
 
-// goneRemedies say how to prevent the disruptions of gone pods, or how to keep them from counting.
+// goneRemedies are about pods that were disrupted and do not exist any more. They say how to
+// prevent such disruptions, or how to keep them from counting.
 func (l *look) goneRemedies() []*Remedy {
 	for _, p := range l.gone {
 		if lastEvent(p.events, "ScaleDown") != nil {

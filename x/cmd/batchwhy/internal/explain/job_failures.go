@@ -47,7 +47,7 @@ func (l *look) failedPods() (all []failure) {
 	})
 }
 
-// kindOf returns why a pod has failed, and the container that has failed.
+// kindOf returns why a pod has failed, and which of its containers has failed.
 func (l *look) kindOf(i int) (failureKind, read.Container) {
 	p := l.pods[i]
 	var bad read.Container

@@ -96,7 +96,7 @@ func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	return text, min(max(limit, enoughEach)*all, math.MaxInt32)
 }
 
-// atMost returns how often each of n containers has been restarted when all together reach a limit.
+// atMost describes how often each container restarts until n containers together reach a limit.
 func atMost(limit, n int64) string {
 	each := (limit + n - 1) / n
 	if limit%n == 0 {

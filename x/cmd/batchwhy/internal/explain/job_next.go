@@ -135,7 +135,7 @@ func (l *look) whyDelete(r jobreason.Delete) string {
 	return withoutRule(r.String())
 }
 
-// nextAccounting returns which ended pods the controller counts now.
+// nextAccounting returns the steps for the ended pods that the controller accounts for now.
 func (l *look) nextAccounting() (all []Step) {
 	byKind := make(map[jobreason.Counted][]string)
 	for _, u := range l.plan.Untrack {
@@ -238,7 +238,8 @@ func (l *look) nextWait(w job.Wait) []Step {
 	return nil
 }
 
-// noMorePods returns a text if a work queue gets no more pods, or else "".
+// noMorePods returns "" or, if a pod of a work queue has succeeded, a text about why no pod
+// follows.
 func (l *look) noMorePods() string {
 	if l.spec.Completions != nil || l.found.Succeeded == 0 {
 		return ""

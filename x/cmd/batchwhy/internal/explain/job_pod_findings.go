@@ -26,8 +26,8 @@ func (l *look) activeFailures() []Finding {
 		l.unhandledFindings())
 }
 
-// failedIndexFindings report that some indexes have failed for good while others continue. Then the
-// Job will fail at its end. failureFindings do not report that.
+// failedIndexFindings report that some indexes have failed for good while others continue. Such a
+// Job will fail at its end, which failureFindings do not report.
 func (l *look) failedIndexFindings() []Finding {
 	failed := l.found.FailedIndexes
 	switch {

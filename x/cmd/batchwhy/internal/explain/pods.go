@@ -16,8 +16,9 @@ import (
 const maxPods = 100
 
 // listPods describes the state of each pod: first the pods that have not ended, then the ended
-// ones, latest first. It skips the first from pods and returns at most most pods; more is the
-// number of pods after those. If a pod has a trouble, the description names its finding.
+// ones, latest first. from is the number of pods to skip, and most is the maximum number to return.
+// more is the number of pods after those. If a pod has a trouble, the description names its
+// finding.
 func (l *look) listPods(from, most int, troubles []*podTrouble) (all []Pod, more int) {
 	if most == 0 {
 		most = maxPods

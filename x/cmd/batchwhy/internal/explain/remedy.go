@@ -237,9 +237,8 @@ func (l *look) nextTime(fix string) *Remedy {
 		"kubectl explain job.spec.template")
 }
 
-// set returns the remedy to patch a field of the Job. If the patch is not possible, it is the
-// remedy to run the Job again. TestRemedies checks that API servers allow such a patch while the
-// Job runs.
+// set returns a remedy that patches a field of the Job. If the patch is not possible, the remedy
+// runs the Job again. TestRemedies checks that API servers allow such a patch while the Job runs.
 func (l *look) set(do, field string, value any, risk string) *Remedy {
 	change := patch(l.job.Namespace, "job", l.job.Name, field, value)
 	s := l.snapshot
@@ -255,7 +254,8 @@ func (l *look) set(do, field string, value any, risk string) *Remedy {
 	return does(do, risk+setBack(&l.job.Meta), change)
 }
 
-// patched applies a merge patch of an object to spec, and decodes the result into next.
+// patched applies a merge patch to an object that has only the given spec, and decodes the
+// resulting spec into next.
 func patched(next, spec any, fields []byte) error {
 	all := map[string]any{"spec": nil}
 	var change map[string]any
@@ -319,8 +319,8 @@ func (l *look) ranFor() string {
 	return ""
 }
 
-// logs returns the remedy to read what a container has printed, or, with previous, what it printed
-// before its last restart.
+// logs returns the remedy to read what a container has printed. If previous is true, that is what
+// the container printed before its last restart.
 func (l *look) logs(p *read.Pod, container string, previous bool) *Remedy {
 	args := []string{"logs", p.Name}
 	if container != "" {

@@ -98,8 +98,8 @@ type Fact struct {
 // Severity is how bad a finding is.
 type Severity string
 
-// The severities: an error stops the work, a warning will hurt later, and a note is not wrong but
-// often surprises.
+// The severities. An error stops the work. A warning will hurt later. A note is about something
+// that is not wrong but often surprises.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"

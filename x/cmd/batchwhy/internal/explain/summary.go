@@ -158,7 +158,8 @@ func (p *Printer) group(g *summaryGroup) (lines []string) {
 	return lines
 }
 
-// fold breaks a text into at most most lines, and cuts the rest off.
+// fold breaks a text into lines. It cuts off the text that does not fit into the maximum number of
+// lines.
 func (p *Printer) fold(indent, text string, most int) (lines []string) {
 	line := indent
 	words := strings.Fields(terminal.Text(text))

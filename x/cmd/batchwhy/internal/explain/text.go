@@ -15,8 +15,8 @@ type Printer struct {
 	Out io.Writer
 	// Colour turns colours on.
 	Colour bool
-	// Width is the number of columns of a line, 0 for 100. Height is the number of lines on a
-	// screen for a summary, 0 for 40.
+	// Width is the number of columns of a line. 0 means 100. Height is the number of lines on a screen
+	// for a summary. 0 means 40.
 	Width, Height int
 	err           error
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Update writes an explanation after changes to its objects: the new state, the pods that have
-// changed, what comes next, the new findings, and the findings of the explanation before that are
-// gone. If before is nil, it writes all findings.
+// changed, the new findings, the codes of findings that are gone, and what comes next. If before is
+// nil, it writes all findings.
 func (p *Printer) Update(at time.Time, x, before *Explanation, changes []read.Change) error {
 	p.line("\n%s %s  %s  %s", at.UTC().Format("15:04:05"), p.paint(bold, nameOf(x)),
 		p.paint(stateColour(x.State), string(x.State)), p.paint(dim, causes(changes)))

@@ -170,8 +170,7 @@ func (t *tally) each() string {
 	return t.list()
 }
 
-// runs returns the sentence of a schedule with its verb, such as "runs every hour" or "never runs
-// (no such date)".
+// runs puts the verb before a schedule, as in "runs every hour" or "never runs (no such date)".
 func runs(schedule string) string {
 	if why, never := strings.CutPrefix(schedule, "never"); never {
 		return "never runs" + why

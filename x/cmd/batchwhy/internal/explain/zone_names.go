@@ -9,7 +9,7 @@ import (
 )
 
 // zones has the names of the IANA time zone database. They serve to find the zone that a misspelled
-// name means. A word with a colon is a region.
+// name means. A word with a colon is the region of the names after it.
 const zones = `Africa: Abidjan Accra Addis_Ababa Algiers Asmara Asmera Bamako Bangui Banjul Bissau Blantyre Brazzaville
 Bujumbura Cairo Casablanca Ceuta Conakry Dakar Dar_es_Salaam Djibouti Douala El_Aaiun Freetown Gaborone Harare
 Johannesburg Juba Kampala Khartoum Kigali Kinshasa Lagos Libreville Lome Luanda Lubumbashi Lusaka Malabo
@@ -128,7 +128,8 @@ func zoneMeant(name string) (zone, why string) {
 	return nearestZone(name), ""
 }
 
-// offsetZone returns the zone of a fixed offset such as UTC+2. Its name has the opposite sign.
+// offsetZone returns the zone of a fixed offset: for UTC+2 this is Etc/GMT-2, with the opposite
+// sign.
 func offsetZone(name string) (zone, why string) {
 	rest := strings.ToUpper(strings.ReplaceAll(name, " ", ""))
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "UTC"), "GMT")

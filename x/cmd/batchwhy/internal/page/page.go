@@ -221,7 +221,7 @@ type situation struct {
 	At           string `json:"at"`
 	Ahead        int    `json:"ahead"`
 	Text         string `json:"text"`
-	// More leaves the situation out of the list on the page. The situation still has an address.
+	// More is true for a situation that is not in the list on the page. It still has an address.
 	More bool `json:"more,omitempty"`
 }
 
@@ -398,8 +398,8 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Size returns the number of bytes that a browser loads from a server that compresses. The pages of
-// single answers load nothing but a style.
+// Size returns the compressed size of the files that a browser loads for the page. It leaves out
+// the pages of single answers, which load nothing but a style.
 func (f Files) Size() (sum int, err error) {
 	for name, data := range f {
 		if strings.HasSuffix(name, ".html") && name != "index.html" {

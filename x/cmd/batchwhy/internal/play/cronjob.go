@@ -31,7 +31,8 @@ type CronJob struct {
 	last   string
 	// wait is the wait for what happens next by itself.
 	wait wait
-	// differs is "", or a sentence if Kubernetes 1.37 would not have started a run of this step.
+	// differs is a sentence if this step started a run that Kubernetes 1.37 would not have started.
+	// Otherwise it is "".
 	differs string
 }
 
@@ -154,7 +155,7 @@ func (p *CronJob) next() (at time.Time, what string) {
 		case cronjobreason.WaitNextRun:
 			at, what = w.Until, "the next run is due"
 		case cronjobreason.WaitStartDeadline:
-			// A run may still start at the last moment of its deadline.
+			// A run may still start exactly at its deadline.
 			at, what = w.Until.Add(time.Second), "the deadline of the run that is held back has passed"
 		default:
 			at, what = w.Until, w.String()

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// GoTest is a test of the planner in Go: the snapshot of this state, and its plan.
+// GoTest returns a Go test: it plans the snapshot of this state, and expects the same plan.
 func (p *Job) GoTest() (string, error) {
 	snapshot := p.world.Snapshot()
 	plan, err := job.Reconcile(snapshot)
@@ -18,7 +18,7 @@ func (p *Job) GoTest() (string, error) {
 	return goTest("job", "", snapshot, plan.String())
 }
 
-// GoTest is a test of the planner in Go: the snapshot of this state, and its plan.
+// GoTest returns a Go test: it plans the snapshot of this state, and expects the same plan.
 func (p *CronJob) GoTest() (string, error) {
 	snapshot := p.world.Snapshot()
 	plan, err := cronjob.Reconcile(snapshot)

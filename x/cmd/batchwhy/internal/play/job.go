@@ -31,7 +31,7 @@ type Job struct {
 	// story is nil unless a story was requested.
 	story *teller
 	// plans has the plans of the latest step that write something. It also has the first plan of
-	// the step if that differs from the plan before.
+	// the step if that differs from the last plan of the step before.
 	plans []string
 	plan  job.Plan
 	last  string

@@ -243,7 +243,7 @@ func (p *Job) podLanes(t *explain.Timeline) {
 	}
 }
 
-// ownLane returns the lane of the Job. Its marks are the times for which the Job waits.
+// ownLane returns the lane of the Job. Its marks show the times until which the Job waits.
 func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 	w := p.world
 	end, kind := w.Now, "job"

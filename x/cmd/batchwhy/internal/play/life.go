@@ -18,9 +18,10 @@ type Life interface {
 	// Clone returns a copy in this state. Steps of the copy do not change the original, and steps
 	// of the original do not change the copy.
 	Clone() Life
-	// View describes this state. It contains the page with the pod or Job at the place from.
+	// View describes this state. It contains one page of the pods or Jobs. This page includes item
+	// number from, counted from 0.
 	View(from int) View
-	// GoTest is a test of the planner in Go: the snapshot of this state, and its plan.
+	// GoTest returns a Go test: it plans the snapshot of this state, and expects the same plan.
 	GoTest() (string, error)
 }
 
@@ -79,7 +80,8 @@ func pageFrom(from, count int) int {
 // maxEvents is the maximum number of events in a view. It shows the latest ones.
 const maxEvents = 50
 
-// lanes puts bars into lanes of a drawing, in the order of their creation. The first lane is taken.
+// lanes puts bars into the lanes of a drawing that follow its first lane, in the order of their
+// creation.
 type lanes struct {
 	*explain.Timeline
 	label string
@@ -87,8 +89,8 @@ type lanes struct {
 	free []time.Time
 }
 
-// add adds bars to the first lane that is free when they begin. end is zero if they have no end
-// yet.
+// add adds bars to the first lane that is free when they begin. end is zero if the bars have not
+// ended.
 func (l *lanes) add(begin, end time.Time, bars ...explain.Bar) {
 	n := slices.IndexFunc(l.free, func(at time.Time) bool { return !at.After(begin) })
 	if n < 0 && len(l.free) >= maxLanes {

@@ -16,7 +16,8 @@ type Script struct {
 	// spec as JSON.
 	Manifest string   `json:"manifest"`
 	Steps    []string `json:"steps,omitempty"`
-	// Title and Notes are set in an example. There is a note for the beginning, and one for each step.
+	// Title and Notes are set in an example. The first note is for the beginning, the others for the
+	// steps.
 	Title string   `json:"title,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 }

@@ -116,8 +116,8 @@ func (o *Objects) addEvent(data []byte) error {
 	return nil
 }
 
-// concerned returns the UID of the object to which an event about an object matters. For a pod that
-// is its controller, and otherwise the object itself.
+// concerned returns the UID of the object whose explanation an event may change. For an event about
+// a pod that is the pod's controller, and otherwise the object that the event is about.
 func (o *Objects) concerned(about job.UID) job.UID {
 	if id, ok := o.byUID[about]; ok && id.kind == "Pod" && o.Pods[id.place] != nil {
 		return o.Pods[id.place].Controller().UID

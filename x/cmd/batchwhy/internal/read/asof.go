@@ -15,13 +15,14 @@ type Source struct {
 	Fresh bool
 }
 
-// farApart is how much newer than its objects a file may be without a warning.
+// farApart is how long after the newest time in its objects a file may be written without a
+// warning.
 const farApart = time.Hour
 
-// AsOf returns the time as of which to explain the objects if the user gives none. For a cluster, a
-// pipe and a pasted text it is the present, and for files the newest time in their objects. from
-// continues a sentence that begins with "As of". warning describes what may be wrong with the time.
-// otherwise is the option with which a user chooses another time; the warning names it.
+// AsOf returns the time for which to explain the objects if the user gives none. For a cluster, a
+// pipe and a pasted text it is the present, and for files the newest time in their objects. The
+// text in from continues a sentence that begins with "As of". warning describes what may be wrong
+// with the time. It names the option otherwise, with which a user chooses another time.
 func (o *Objects) AsOf(s Source, now time.Time, otherwise string) (at time.Time, from, warning string) {
 	latest := o.Latest
 	switch {

@@ -96,7 +96,7 @@ func (c *CronJob) setTemplate(data []byte, from *more) {
 	}
 }
 
-// With returns the Job with another spec, after defaults.
+// With returns a copy of the Job with another spec. Defaults are set in Object.Spec.
 func (j *Job) With(spec json.RawMessage) (*Job, error) {
 	data, from, err := withSpec("Job", spec)
 	if err != nil {
@@ -109,7 +109,7 @@ func (j *Job) With(spec json.RawMessage) (*Job, error) {
 	return &next, err
 }
 
-// With returns the CronJob with another spec, after defaults.
+// With returns a copy of the CronJob with another spec. Defaults are set in Object.Spec.
 func (c *CronJob) With(spec json.RawMessage) (*CronJob, error) {
 	data, from, err := withSpec("CronJob", spec)
 	if err != nil {

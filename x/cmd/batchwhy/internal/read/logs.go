@@ -28,8 +28,8 @@ func (o *Objects) AddLog(key LogKey, log string) {
 	o.logs[key] = strings.Join(lines[max(0, len(lines)-LogLines):], "\n")
 }
 
-// isNoise reports whether a line of a log is empty, or comes from kubectl or the kubelet, which write
-// into the log why they have none.
+// isNoise reports whether a line of a log is empty, or is a message that kubectl or the kubelet
+// writes in place of a log that they cannot read.
 func isNoise(line string) bool {
 	for _, begin := range []string{"Request log error: ", "Create log request error: ",
 		"unable to retrieve container logs for "} {
@@ -103,7 +103,7 @@ func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 	}
 }
 
-// UseLogs makes the end of its log the message of each container that has failed without a message.
+// UseLogs gives each container that has failed without a message a message: the end of its log.
 func (o *Objects) UseLogs() {
 	if len(o.logs) > 0 {
 		o.Silent(func(_ *Pod, key LogKey) string { return o.logs[key] })

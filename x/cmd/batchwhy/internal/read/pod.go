@@ -57,7 +57,7 @@ type Container struct {
 	Started bool
 	// Waiting, Running and Ended are the state; all are false if it is unknown.
 	Waiting, Running, Ended bool
-	// Reason and Message belong to Waiting and Ended, the exit code to Ended.
+	// Reason and Message are set for Waiting and Ended. ExitCode is set for Ended.
 	Reason, Message string
 	ExitCode        int32
 	// Since is when the container started if it is Running, and when it ended if it is Ended.

@@ -98,7 +98,7 @@ func lateWorld(r release.Release) *world.Job {
 	return w
 }
 
-// unseenEnd plays a Job whose end was written. The cache of Jobs does not show the end yet.
+// unseenEnd plays a Job whose end was written, but is not in the cache of Jobs yet.
 func unseenEnd(r release.Release) string {
 	w := lateWorld(r)
 	_, _ = w.Round()
@@ -113,8 +113,8 @@ func unseenEnd(r release.Release) string {
 	return planned(w)
 }
 
-// unseenStart plays a Job whose first status was written. The cache of Jobs does not show that
-// status yet. A controller that waits for its own writes remembers the versions that it wrote.
+// unseenStart plays a Job whose first status was written, but is not in the cache of Jobs yet. A
+// controller that waits for its own writes remembers the versions that it wrote.
 func unseenStart(r release.Release) string {
 	w := lateWorld(r)
 	w.Versions = r.Has(release.StaleControllerConsistencyJob)
@@ -158,8 +158,8 @@ const (
 		`{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}}`
 )
 
-// hasRun is the status of a suspended Job that has kept its startTime. isAlive is the status of a
-// Job with an active pod whose startTime was removed, as Kueue does.
+// hasRun is the status of a suspended Job that still has a startTime. isAlive is the status of a
+// Job with an active pod and no startTime, as after Kueue has removed the startTime.
 var (
 	hasRun  = job.Status{StartTime: world.Start, Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
 	isAlive = job.Status{Active: 1}
@@ -174,12 +174,12 @@ func rescheduled(r release.Release) string {
 }
 
 // unrecorded plays a CronJob whose controller crashed after it created a Job and before it wrote
-// the status. taken plays a CronJob for whose run a Job of another owner already has the name.
+// the status. taken plays a CronJob whose next Job needs a name that a Job of another owner has.
 func unrecorded(r release.Release) string { return existing(r, cronjobreason.ResultAlreadyExists) }
 func taken(r release.Release) string      { return existing(r, cronjobreason.ResultNameTaken) }
 
-// sameName plays a CronJob beside a failed Job whose controller is of another kind and has the same
-// name.
+// sameName plays a CronJob and a failed Job. The owner of that Job has the name of the CronJob, but
+// another kind.
 func sameName(r release.Release) string {
 	c := cronjob.CronJob{
 		Namespace:         "default",
@@ -214,8 +214,8 @@ func sameName(r release.Release) string {
 	return "leaves it alone"
 }
 
-// existing plays a round in which the Job of the run already exists. Its creation has the given
-// result.
+// existing plays a round that tries to create the Job of a run although the Job exists. The
+// creation has the given result.
 func existing(r release.Release, result cronjobreason.Result) string {
 	c := cronjob.CronJob{
 		Namespace:         "default",

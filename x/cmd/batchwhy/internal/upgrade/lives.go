@@ -18,8 +18,8 @@ import (
 
 // Parting is a point at which two releases do different things.
 type Parting struct {
-	// After is the time from the start of a life to the parting. Once is the last event of the life
-	// before it, or the situation of a case. Both are empty for fields and statuses.
+	// After is the time from the start of a life to the parting. Once is the last event of a life
+	// before the parting, or the situation of a case. Both are empty for fields and statuses.
 	After string `json:"after,omitempty"`
 	Once  string `json:"once,omitempty"`
 	// Before and Behind are what the old and the new release do.
@@ -28,7 +28,7 @@ type Parting struct {
 }
 
 const (
-	// played is the number of lives of a Job that are played, and steps the number of steps of each.
+	// played is the number of random lives of a Job, and steps is the number of steps of each life.
 	played = 60
 	steps  = 40
 	// mostPods is the maximum number of pods of a life. More pods would show nothing new.
@@ -62,8 +62,8 @@ type pair struct {
 	last   string // what happened last
 }
 
-// newPair returns a pair, or nil if an API server refuses the spec. Its Jobs begin without
-// suspension, since steps of the life suspend and resume them.
+// newPair returns a pair, or nil if an API server refuses the spec. Its Jobs are not suspended at
+// first, since the steps of a life suspend and resume them.
 func newPair(spec job.Spec, from, to release.Release) *pair {
 	p := &pair{last: "the Job was created"}
 	for i, r := range [...]release.Release{from, to} {

@@ -12,16 +12,16 @@ import (
 // difference is a row of docs/releases.md: what changes with a release.
 type difference struct {
 	since release.Release
-	// also has the patch releases in which older minor releases got the change. until has the
-	// releases that take the change back.
+	// also lists the patch releases that brought the change to older minor releases. until lists
+	// the releases that take the change back.
 	also     []release.Release
 	until    []release.Release
 	up, down string
 	rule     string
 	// see is as in [Change.See].
 	see string
-	// play plays a case in a release. The releases differ if the returned texts differ. when
-	// describes the case. If play is nil, since, also and until decide.
+	// play plays a case in a release, and when describes the case. The releases differ if the
+	// results are of different kinds. If play is nil, the fields since, also and until decide.
 	play func(release.Release) string
 	when string
 	// concerns, if not nil, reports whether the row is about a CronJob.
@@ -166,8 +166,8 @@ func (d *difference) isIn(r release.Release) bool {
 	return r.IsFrom(append(d.also, d.since)...) && !r.IsFrom(d.until...)
 }
 
-// begin names the release that brings the change. If feature gates make the difference, that is the
-// new release.
+// begin names the release that brings the change. If the releases differ only by their feature
+// gates, that is the new release.
 func (d *difference) begin(word, end string, from, to release.Release) string {
 	if d.isIn(from) == d.isIn(to) {
 		return "In " + to.String() + ", "

@@ -96,7 +96,8 @@ func jobChanges(j *job.Job, from, to release.Release) []Change {
 	return append(changes, lives(j.Spec, from, to)...)
 }
 
-// fieldChanges returns the fields that only one of the releases keeps. Their names begin with path.
+// fieldChanges returns a change for each field that only one of the releases keeps. path comes
+// before the names of the fields.
 func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes []Change) {
 	dropped := func(r release.Release) []string {
 		s := spec
@@ -136,8 +137,9 @@ var proposals = map[string]string{
 // trapRule is the rule of the change that resumeTrap finds. No other change has this rule.
 const trapRule = "J23"
 
-// resumeTrap finds a Job that a release which keeps startTime has suspended. The deadline of such a
-// Job counts from before the suspension, even in a newer release that clears startTime.
+// resumeTrap finds a Job that was suspended under an old release and kept its startTime. The
+// deadline of such a Job counts from before the suspension, even in a newer release that clears
+// startTime.
 func resumeTrap(j *job.Job, from, to release.Release) Change {
 	const gate = release.MutableSchedulingDirectivesForSuspendedJobs
 	suspended := j.Spec.Suspend != nil && *j.Spec.Suspend &&
@@ -227,8 +229,8 @@ func alone(changes []Change) (all []concern) {
 }
 
 // byChange returns each change of the report once, with all objects that it concerns. The most
-// important changes come first, and equally important ones keep their order. Shown comes from the
-// first object.
+// important changes come first, and equally important ones keep their order. The field Shown of a
+// change is that of the first object.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {
@@ -278,9 +280,9 @@ func (c *concern) rank() int {
 // mostNames is the maximum number of names for a change in the text. The JSON has all objects.
 const mostNames = 20
 
-// names lists objects, which are in order. It writes a kind only if it differs from the one before,
-// and counts objects with the same name. If these are all objects or all CronJobs, it only writes
-// their number.
+// names lists objects, which are in order. It writes the kind of an object only if the object
+// before has another kind. It counts objects with the same name. If the list has all objects or all
+// CronJobs, names only writes their number.
 func (r *Report) names(objects []concerned) string {
 	const few = 2
 	if len(objects) == len(r.Objects) && len(objects) > few {
