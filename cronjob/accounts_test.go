@@ -68,7 +68,7 @@ func accountStep(t *rapid.T, w *world.CronJob) {
 	w.Commit()
 }
 
-// accounts returns the numbers of runs that have started and that are reported as unstarted.
+// accounts returns how many runs have started, and how many are reported as unstarted.
 func accounts(w *world.CronJob) (started, unstarted int) {
 	for i := range w.Unstarted {
 		unstarted += w.Unstarted[i].Count
@@ -120,9 +120,9 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// C9: two rounds crash, one after it has created the job of 1:00, one after it has recorded the
-// run. The first round that sees the job does not delete it: after a third crash nothing would show
-// that the run has started.
+// C9: one round has crashed after it created the job of 1:00, and another after it recorded the
+// run. The next round sees the job, but does not delete it yet. If that round crashed as well,
+// nothing would show that the run has started.
 func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec cronjob.Spec
@@ -152,9 +152,9 @@ func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 	}
 }
 
-// C9: after an edit, CatchUpAll may start runs of the new schedule that are earlier than the
-// accounted runs of the old one. From the first of these runs on, each run of the new schedule
-// starts or is reported once.
+// C9: after an edit, CatchUpAll may start runs of the new schedule that are earlier than accounted
+// runs of the old schedule. From the first such run on, each run of the new schedule starts or is
+// reported once.
 func TestC9_EditUnderCatchUpAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schedules := rapid.SampledFrom([]string{"* * * * *", "*/20 * * * *", "0 * * * *", "@every 45m"})

@@ -31,8 +31,8 @@ func TestC3_UnexpectedJobsInOrder(t *testing.T) {
 	}
 }
 
-// Above some hundred comparisons a map replaces linear searches. The plan must be the same on both
-// sides of the boundary.
+// Above some hundred comparisons a map replaces linear searches. The plan must be the same with the
+// map and without it.
 func TestC4_C5_LongLists(t *testing.T) {
 	plans := func(n int) []string {
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](1000)})

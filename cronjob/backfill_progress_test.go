@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestC13_RunsOfOneMinute: the job's name contains the minute of its run, so two runs in the same
-// minute, as "@every 30s" has them, are one run.
+// TestC13_RunsOfOneMinute: the job's name contains the minute of its run. So two runs in the same
+// minute, for example of "@every 30s", are one run.
 func TestC13_RunsOfOneMinute(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Date(2026, 3, 1, 12, 0, seconds, 0, time.UTC) }
 	runs := []time.Time{at(90), at(30), at(0), at(60), at(120)}
@@ -55,7 +55,7 @@ func TestAwaitedBy(t *testing.T) {
 	})
 }
 
-// A backfill adds the next runs that have jobs to Except, in order and up to a limit.
+// The next runs that have jobs are added to the Except of a backfill, in order and up to a limit.
 func TestSettledAhead(t *testing.T) {
 	minute := func(n int) time.Time { return time.Unix(int64(n)*60, 0) }
 	var own []time.Time

@@ -38,8 +38,8 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 	return s
 }
 
-// between returns a backfill of the runs later than hour after and not later than hour until. An
-// empty overlap means Forbid.
+// between returns a backfill of the runs in (after, until], both in hours since start. An empty
+// overlap means Forbid.
 func between(id string, after, until float64, overlap cronjob.ConcurrencyPolicy) cronjob.Backfill {
 	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: cmp.Or(overlap, cronjob.Forbid)}
 }
@@ -278,8 +278,8 @@ func TestBackfill_Progress(t *testing.T) {
 	}
 }
 
-// CI4: a backfill does not change lastScheduleTime, neither when its job is created nor when it is
-// found after a crash, for runs before and after the last one.
+// CI4: a backfill does not change lastScheduleTime, neither when it creates a job nor when it finds
+// that job after a crash.
 func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
 	for _, last := range []time.Time{{}, hours(4)} {
 		s := hourly(cronjob.Spec{Suspend: ptr(true)}, hours(9.5))
@@ -298,8 +298,8 @@ func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
 	}
 }
 
-// CI1: a run later than lastScheduleTime could start again if its job were deleted. Runs from
-// before the CronJob's creation could not.
+// CI1: a run later than lastScheduleTime could start again if its job were deleted, so the job is
+// kept. A run from before the CronJob's creation cannot start again.
 func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -332,8 +332,8 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 	}
 }
 
-// C12: the job of a backfill is not replaced. The job of a scheduled run in the range is, but only
-// after the backfill has recorded that the run took place.
+// C12: a run does not replace the job of a backfill. It replaces the job of a scheduled run in the
+// backfill's range, but only after the backfill has recorded that this run took place.
 func TestBackfill_C12_Replace(t *testing.T) {
 	for _, whenGone := range []bool{false, true} {
 		old := child(hours(9))
@@ -372,8 +372,8 @@ func TestBackfill_C12_Replace(t *testing.T) {
 	}
 }
 
-// C12: a run starts beside a job that its backfill has not recorded yet. Only jobs that a run
-// replaces must be recorded first.
+// C12: a run starts while the job of a backfill runs, even if the backfill has not recorded that
+// job yet. Only a job that the run replaces must be recorded first.
 func TestBackfill_C12_SparedBeforeItIsNoted(t *testing.T) {
 	s := settled(cronjob.Replace, backfilled(child(hours(3))))
 	s.Now = hours(10)
@@ -435,9 +435,9 @@ func TestBackfill_C13_Creation(t *testing.T) {
 	}
 }
 
-// CI1: after CatchUpAll passes a run whose name is taken, the later overdue runs are still left to
-// the schedule. The schedule would repeat these runs if a backfill started them and their jobs were
-// gone.
+// CI1: CatchUpAll passes a run whose name is taken. The backfill leaves the later overdue runs to
+// the schedule. If the backfill started them and their jobs were gone, the schedule would start
+// them again.
 func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(3.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll
@@ -448,7 +448,7 @@ func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
 	}
 }
 
-// A backfill passes up to a hundred runs with jobs in a round, and requests the next round.
+// A backfill passes up to a hundred runs with jobs in one round. Then it requests another round.
 func TestBackfill_CI13_GoesOnAfterAHundredLooks(t *testing.T) {
 	for runs, again := range map[int]bool{99: false, 100: true, 101: true, 190: true} {
 		s := settled("")

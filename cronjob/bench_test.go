@@ -98,8 +98,8 @@ func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
 	return all
 }
 
-// BenchmarkMany plans a hundred thousand CronJobs on one core, more than fit into a processor
-// cache, and reports the time for a million.
+// BenchmarkMany plans a hundred thousand CronJobs on one core, and reports the time for a million.
+// So many do not fit into a processor cache.
 func BenchmarkMany(b *testing.B) {
 	const n = 100_000
 	for _, recorded := range []bool{true, false} {

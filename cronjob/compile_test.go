@@ -53,8 +53,8 @@ func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 	}
 }
 
-// A compiled schedule is for a CronJob until one of its inputs changes (C17): the schedule, its
-// zone, or the creation from which "@every" counts.
+// A compiled schedule can be used for a CronJob until one of its inputs changes (C17). The inputs
+// are the schedule, its zone, and the creation from which "@every" counts.
 func TestCompiled_IsFor(t *testing.T) {
 	for _, of := range []string{"@every 7h", "at noon"} {
 		c := newCronJob(cronjob.Spec{Schedule: of})
@@ -93,7 +93,7 @@ func TestCompiled_IsFor(t *testing.T) {
 	}
 }
 
-// What Compile returns is stored with the zone of the spec and that of the options, even if the
+// A compiled schedule is stored with the zone of the spec and the zone of the options, even if the
 // schedule does not parse. If stored data is wrong, the error gives the reason.
 func TestCompiled_Stored(t *testing.T) {
 	berlin := "Europe/Berlin"

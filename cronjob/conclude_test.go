@@ -12,7 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// C2: with the quirk, failed deletions of the history are not repeated. Those of replaced jobs are.
+// C2: with the quirk, failed deletions of the history are not retried. Failed deletions of replaced
+// jobs are.
 func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 	for _, reason := range []cronjobreason.Delete{cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed, cronjobreason.DeleteReplaced} {
 		for _, quirks := range []cronjobquirk.Set{{}, cronjobquirk.SetOf(cronjobquirk.EagerHistory)} {
@@ -66,8 +67,8 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	}
 }
 
-// CI15: a started job with a known UID is recorded by the status write that lists it, and is
-// forgotten when it is deleted. Without the CronJob's UID nothing is written.
+// CI15: a status write that lists a started job with a known UID records that job. A deleted job is
+// forgotten. Without the CronJob's UID no status is written, so its result is ignored.
 func TestCI15_StartedUntilRecorded(t *testing.T) {
 	for _, tc := range []struct {
 		uid     job.UID
@@ -151,9 +152,9 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 	}
 }
 
-// TestCL4_RoomMadeByTheRound: another round follows immediately for runs that wait for active jobs,
-// if this round has made room: it has replaced jobs, or it counted a job as active whose creation
-// was then refused, or whose name was taken.
+// TestCL4_RoomMadeByTheRound: if runs wait for active jobs, another round follows immediately after
+// a round that has made room. A round makes room if it has replaced a job, or if the name of a new
+// job was taken.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	deleted := func(r cronjobreason.Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
 	created := func(r cronjobreason.Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
@@ -188,8 +189,8 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 		})
 	}
 
-	// Without a status to write, only a job that is deleted with its pods makes the next round
-	// immediate: the memory then shows the deletion.
+	// If there is no status to write, the next round is immediate only after a job was deleted with
+	// its pods. The memory then shows the deletion.
 	for _, foreground := range []bool{false, true} {
 		p := Plan{basis: basis{hurry: hurry{Blocked: true}}, Delete: []Deletion{{Reason: cronjobreason.DeleteReplaced, Foreground: foreground}}}
 		end := p.Conclude(Outcome{Writes: deleted(cronjobreason.ResultDone)})
@@ -199,7 +200,8 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	}
 }
 
-// C14: an own job that exists already is remembered like a new one. A job of another owner is not.
+// C14: a job of this CronJob that exists already is remembered like a new one. A job of another
+// owner is not.
 func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {

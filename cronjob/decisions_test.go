@@ -64,8 +64,8 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestDecisions_Beside compares decisions at the boundaries of times and numbers with the stored
-// ones.
+// TestDecisions_Beside compares decisions with the stored ones, for snapshots in which one value
+// was changed, numbers and times often by the smallest step.
 func TestDecisions_Beside(t *testing.T) {
 	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) cronjob.Snapshot {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")

@@ -103,7 +103,7 @@ func TestC1_DecodeErrors(t *testing.T) {
 	}
 }
 
-// SpecChanged is the time of the last write in managedFields that did not only write the status.
+// SpecChanged is the time of the last write in managedFields that is not a write of the status.
 func TestDecodeCronJob_SpecChanged(t *testing.T) {
 	c, err := cronjob.DecodeCronJob([]byte(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"a","managedFields":[
 		{"manager":"kubectl","operation":"Update","time":"2026-01-01T02:00:00Z"},

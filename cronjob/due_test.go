@@ -74,8 +74,7 @@ func TestC7_CI9_Requeue(t *testing.T) {
 	}
 }
 
-// The warning starts at the same number of missed runs with the exact count and with the estimate
-// of the preset.
+// The exact count and the estimate of the preset warn from the same number of missed runs on.
 func TestC8_TooManyMissedTimes(t *testing.T) {
 	for minutes, want := range map[int]bool{99: false, 100: false, 101: true, 102: true, 10_000: true, 50_000_000: true} {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "* * * * *"}), start.Add(time.Duration(minutes)*time.Minute))
@@ -124,9 +123,9 @@ func TestC17_EditedSchedule(t *testing.T) {
 	}
 }
 
-// TestB1_OutagesOfIrregularSchedules tries outages of a day throughout eight weeks. The planner
-// starts the latest missed run after each outage. With the estimate of the reference it often
-// starts nothing.
+// TestB1_OutagesOfIrregularSchedules tries outages of a day that begin at many times within eight
+// weeks. After each one, the planner starts the latest missed run. The reference only estimates
+// when that run was due, and often starts nothing.
 func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 	for _, tc := range []struct {
 		schedule    string
@@ -171,7 +170,7 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 	}
 }
 
-// C7 and CJ5 with the estimate of the reference, which searches only the next five years.
+// C7, CJ5: the estimate of the reference searches only the next five years for a rare date.
 func TestC7_EstimateOfRareDates(t *testing.T) {
 	for _, tc := range []struct {
 		name, created, now string

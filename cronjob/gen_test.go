@@ -227,7 +227,7 @@ func goOn(t rapid.TB, s *cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	return plan, end
 }
 
-// remember sets the snapshot's memory to that of a round that writes nothing.
+// remember plans a round and stores its memory in the snapshot, as if nothing was written.
 func remember(t rapid.TB, s *cronjob.Snapshot) cronjob.Plan {
 	t.Helper()
 	plan := reconcile(t, *s)

@@ -39,8 +39,9 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 	}
 }
 
-// TestC2_CL4_ClockBackBeforeABackfilledRun: the clock went back to before a run that a backfill has
-// started. The job is deleted once the run can be recorded, even if nothing else happens.
+// TestC2_CL4_ClockBackBeforeABackfilledRun: a backfill has started a run, and then the clock was
+// set back to before that run. Its job is deleted once the run can be recorded, even if nothing
+// else happens.
 func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 	before := hours(1).Add(-time.Second)
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, before,
@@ -192,9 +193,9 @@ func TestC2_OddJobsOfTheHistory(t *testing.T) {
 	}
 }
 
-// C2: the history deletes jobs of backfills whose runs are later than lastScheduleTime, although
-// the CronJob stays suspended: the latest such run is recorded first, so that none can start again.
-// With CatchUpAll a job stays while the schedule may still start an older run.
+// C2: a suspended CronJob has jobs of backfills whose runs are later than lastScheduleTime. The
+// history deletes them, but first the latest of their runs is recorded, so that none starts again.
+// With CatchUpAll a job is kept while the schedule may still start an older run.
 func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -287,9 +288,9 @@ func TestC2_BackfilledJobsThatEndWithinTheirJitter(t *testing.T) {
 	t.Error("the job stays")
 }
 
-// KeepSuccessful, KeepFailed: a job expires exactly at its time, and the next round is at that
-// time. A younger job stays, and the round after that is at the time at which the younger job
-// expires.
+// KeepSuccessful, KeepFailed: the older of two jobs expires exactly at its time, and a round is
+// requested for that time. The round that deletes it requests one for the time at which the younger
+// job expires.
 func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 	for how, keep := range map[job.ConditionType]cronjob.Options{
 		job.ConditionComplete: {KeepSuccessful: time.Hour}, job.ConditionFailed: {KeepFailed: time.Hour},

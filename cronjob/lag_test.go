@@ -116,7 +116,7 @@ func lateRound(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// lateRoundOnce returns false after a crash.
+// lateRoundOnce plays one round with faults. It returns false after a crash.
 func lateRoundOnce(t *rapid.T, w *world.CronJob) bool {
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)

@@ -49,9 +49,9 @@ func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 	return nil
 }
 
-// CL5, C18: a run is due, and the last run's job is being deleted, by a user or by a deletion whose
-// reply was lost. Replace need not delete that job, and no status can record it. The due run
-// starts, or waits until the job is gone.
+// CL5, C18: a run is due while the last run's job is being deleted, by a user or by a deletion
+// whose reply was lost. Replace need not delete that job again. The due run starts, or waits until
+// the job is gone.
 func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	triggered := leaving(cronjob.Child{Name: "report-manual-x", UID: "x", StartTime: hours(1)})
 
@@ -102,8 +102,8 @@ func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	}
 }
 
-// C3: Replace has deleted a job before a snapshot shows that job. The snapshot does not show the
-// new job yet.
+// C3: Replace has deleted a job that no snapshot has shown, and has started a new one. The deletion
+// is remembered until a snapshot shows only the new job.
 func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
 	old, next := child(hours(1)), child(hours(2))
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(2.5))

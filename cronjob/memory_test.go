@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// CI1: the memory's field Recorded prevents a run from starting again under a snapshot with an
-// older status, after the history has deleted the job of that run.
+// CI1: a run was recorded, and the history has deleted its job. A snapshot may still show an older
+// status. The memory's field Recorded keeps the run from starting again.
 func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	_, end := play(t, s)
@@ -28,8 +28,8 @@ func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	}
 }
 
-// A failed status write is not remembered as recorded, and Retry is set. The next round writes the
-// status, and starts nothing twice.
+// A run whose status write has failed is not remembered as recorded, and Retry is set. The next
+// round writes the status, and starts nothing twice.
 func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -78,9 +78,9 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 	}
 }
 
-// CI1: the reply to the status write that records a run is lost, and the run's job is gone before a
-// snapshot shows that status. The run does not start again, neither while status writes fail
-// because of a later version nor afterwards.
+// CI1: the status write that records a run has no reply, and the run's job is gone before a
+// snapshot shows that status. The run does not start again, neither while the next status writes
+// conflict nor afterwards.
 func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 	run := child(hours(1))
 	complete, other := finished(run, job.ConditionComplete, hours(1.2)), foreign(run)
@@ -144,8 +144,8 @@ func conflict(t *testing.T, s *cronjob.Snapshot, children ...cronjob.Child) {
 	s.Memory, s.Children = end.Memory, nil
 }
 
-// The memory holds only one run of failed status writes, the latest. The preset holds none, and
-// neither does a round that records no run.
+// If status writes fail, the memory holds only the latest unrecorded run. With the preset it holds
+// none, and neither does it after a round that records no run.
 func TestCI1_UnrecordedIsOneTime(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	preset := kubernetes(s)
@@ -197,8 +197,8 @@ func TestCI1_AFreshLookBetweenStaleOnes(t *testing.T) {
 	}
 }
 
-// A lastScheduleTime in the future is a mistake unless this controller has written it: once a
-// user has corrected it, runs start.
+// A lastScheduleTime in the future is a mistake unless this controller has written it. After a user
+// has corrected it, runs start.
 func TestCI14_AMistakeOfAnotherWriter(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	s.CronJob.Status.LastScheduleTime = start.AddDate(40, 0, 0)

@@ -25,7 +25,7 @@ func TestC1_LongestLabel(t *testing.T) {
 	}
 }
 
-// C1: each byte that a zone's name can have, and no other.
+// C1: the name of a zone can have these bytes and no others.
 func TestC1_BytesOfZoneNames(t *testing.T) {
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+/"
 	for c := range 256 {

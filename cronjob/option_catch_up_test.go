@@ -44,7 +44,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	}
 }
 
-// No run follows the last missed one, so the next round is at the next run of the schedule, and
+// CatchUpAll passes the last missed run. The next round is at the next run of the schedule, and
 // there is no hot loop.
 func TestCL4_NothingToPassOnTo(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5), foreign(child(hours(1))))
@@ -100,7 +100,7 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// starts plans n rounds without time passing, in which all writes succeed and jobs never end. It
+// starts plans n rounds while the clock stands still. All writes succeed, and no job ends. It
 // returns the hours of the runs that start.
 func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
 	t.Helper()

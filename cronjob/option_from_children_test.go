@@ -122,8 +122,8 @@ func TestCL5_ReplacedJobBesideATakenName(t *testing.T) {
 	}
 }
 
-// unlistedReplace returns a world of Replace whose kind stores no list. The first run's job runs, the next
-// run is due, and from now on the cache shows nothing new.
+// unlistedReplace returns a world with Replace and without a list of active jobs. The job of the
+// first run is running, and the next run is due. From now on the cache shows nothing new.
 func unlistedReplace(t *testing.T, o cronjob.Options) *world.CronJob {
 	t.Helper()
 	c := cronjob.CronJob{

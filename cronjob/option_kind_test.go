@@ -142,7 +142,8 @@ func TestC13_RunsOfOneMinuteByName(t *testing.T) {
 	}
 }
 
-// C2, C4: children that end with a word of their kind are finished, and may count for a limit.
+// C2, C4: a kind of children can have words of its own for an end. Children that end with such a
+// word are finished, and may count for a limit.
 func TestC2_OtherEnds(t *testing.T) {
 	ended := func(name string, hour float64, how, keptAs cronjob.Ending) cronjob.Child {
 		when := hours(hour)
@@ -159,8 +160,8 @@ func TestC2_OtherEnds(t *testing.T) {
 	if len(p.Create) != 1 {
 		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
 	}
-	// aborted-2 is kept as the latest of its limit. complete is kept, because skipped is older. No
-	// limit applies to the terminated ones.
+	// The limit of one failed job keeps only the latest, aborted-2. The limit of one successful job
+	// keeps complete, since skipped is older. No limit applies to the terminated jobs.
 	want := "delete skipped: more successful jobs than successfulJobsHistoryLimit (C2)\n" +
 		"delete aborted-1: more failed jobs than failedJobsHistoryLimit (C2)\n" +
 		"delete failed: more failed jobs than failedJobsHistoryLimit (C2)\n"
@@ -239,8 +240,8 @@ func TestC19_SurplusFailureEndsThePause(t *testing.T) {
 	}
 }
 
-// C19: if only a job shows the last success, it is kept as long as there are failed jobs from
-// before it.
+// C19: if only a job shows the last success, that job is kept as long as there are failed jobs from
+// before the success.
 func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	failed, worked, alike := ended(1, cronjob.Failed), ended(2, cronjob.Complete), ended(1, cronjob.Complete)
 	later := foreign(ended(3, cronjob.Complete))
@@ -279,8 +280,8 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	}
 }
 
-// C19: a failed job that is old enough to expire, but is kept because its run is in the future
-// after the clock went back, neither ends the pause nor causes one round after another.
+// C19: after the clock went back, the run of a failed job is in the future. The job is old enough
+// to expire, but is kept. It neither ends the pause nor causes one round after another.
 func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
 	kept := backfilled(finished(child(hours(5)), job.ConditionFailed, hours(1).Add(time.Minute)))
 	s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})

@@ -54,9 +54,9 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 	}
 }
 
-// A daily schedule is edited from noon to 4:00, which is in the past. The run of 4:00 starts if the
-// edit was earlier, or if SkipOnEdit is off. A change of the schedules that Also adds is an edit
-// too.
+// A daily schedule is edited from 12:00 to 4:00, and the round at 5:00 sees the edit. The run of
+// 4:00 starts if the edit was made before 4:00, or if SkipOnEdit is off. A change of the schedules
+// that Also adds is an edit as well.
 func TestCI16_SkipOnEdit(t *testing.T) {
 	also := func(spec string) []schedule.Option { return []schedule.Option{schedule.Also(spec)} }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// C21: a job that has been terminating for TerminatingTimeout holds back no run, trigger or backfill
-// any more. Until then a round is planned for that time.
+// C21: a job that has been terminating for TerminatingTimeout holds back no run, trigger or
+// backfill any more. Until then a round is planned for the end of the timeout.
 func TestC21_TerminatingTimeout(t *testing.T) {
 	const timeout = time.Hour
 	stuckAt := hours(1).Add(time.Minute).Add(timeout) // the job was deleted a minute after its run
@@ -115,8 +115,8 @@ func TestC21_Boundaries(t *testing.T) {
 	}
 }
 
-// C21, C10: the due run's own job is stuck before its run was recorded. The run is recorded, not
-// started again, and the job stays out of the active list.
+// C21, C10: the job of the due run does not go away after its deletion, and the run was never
+// recorded. The run is recorded and not started again, and its job is not listed as active.
 func TestC21_UnrecordedRun(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(2.5), leaving(child(hours(2))))
 	s.Options.TerminatingTimeout = time.Minute
@@ -172,8 +172,9 @@ func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
 	}
 }
 
-// C21: a stuck job stays forgotten if the clock goes back or the timeout is raised. A trigger's job
-// that was stuck holds nothing back once it is gone, even if the reply to the status was lost.
+// C21: a stuck job has left the active list. If the timeout is raised, the job is not unexpected. A
+// trigger's job that was stuck holds nothing back once it is gone, even if the reply to the status
+// was lost.
 func TestC21_Afterwards(t *testing.T) {
 	s := second(cronjob.Forbid, leaving(child(hours(1))))
 	s.Options.TerminatingTimeout = time.Hour

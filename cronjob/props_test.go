@@ -26,9 +26,9 @@ import (
 var worldSchedules = cronjobgen.Schedules
 
 // TestLives runs CronJobs under a controller with faults between any two writes. The world checks
-// CI1, CI4 and CI12 on each write, checkPlan the other invariants on each plan, and planWithLaws
-// the laws on each snapshot. At the end the faults stop, and the CronJob must come to rest: CL1 to
-// CL3.
+// CI1, CI4 and CI12 on each write. checkPlan checks the other invariants on each plan, and
+// planWithLaws checks the laws on each snapshot. At the end the faults stop, and the CronJob must
+// come to rest: CL1 to CL3.
 func TestLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, cronjob.Options{}) })
 }
@@ -137,8 +137,8 @@ func carryOut(t failer, w *world.CronJob, plan *cronjob.Plan, draw func() world.
 }
 
 // planWithLaws checks that the plan depends only on the snapshot (B3, B6), not on the order of the
-// children or on earlier rounds of the planner; that the snapshot is not modified, and a stored
-// snapshot has the same plan; and that the plan does not change before its Requeue.
+// children or on earlier rounds of the planner. It also checks that the snapshot is not modified,
+// that a stored snapshot has the same plan, and that the plan does not change before its Requeue.
 func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	before := encode(t, s)
 	plan := reconcile(t, s)

@@ -66,7 +66,8 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 	}
 }
 
-// CI15: a backfill that must not overlap also waits, even if the schedule's runs may overlap.
+// CI15: a backfill that must not overlap waits for the controller's own writes, even if the
+// schedule's runs may overlap.
 func TestCI15_ABackfillWaitsForOwnWrites(t *testing.T) {
 	s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjobreason.ResultDone)
 	s.Now, s.Backfills = hours(1.5), []cronjob.Backfill{between("b", -2, -1, cronjob.Forbid)}
@@ -212,8 +213,8 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	}
 }
 
-// CI15: the job of a creation without a reply is looked up before any job is created that it may
-// hold back, for one and for several jobs.
+// CI15: a creation had no reply. Its job is looked up before any job is created that it may hold
+// back. One look-up is enough for several jobs.
 func TestCI15_LostBeforeSeveral(t *testing.T) {
 	s := lostCreation(t, cronjob.Spec{}, cronjob.Options{MaxActive: 5})
 	s.Now = hours(2)
@@ -233,8 +234,8 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 	}
 }
 
-// CI8, CI15: a job that was deleted with its pods is looked up until it is gone, if the children
-// have never shown it.
+// CI8, CI15: a job was deleted with its pods, and the children have never shown that job. It is
+// looked up until it is gone.
 func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	s := in(second(cronjob.Replace), cronjob.Options{ReplaceWhenGone: true})
 	plan := reconcile(t, s)
@@ -266,9 +267,9 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	}
 }
 
-// CL2: the job of 1:00 was deleted, or perhaps was, and the status still lists it. Children that
-// show it may be older than the deletion, and there is no notification of the controller's own
-// writes. The CronJob is suspended, so it has no other reason to look.
+// CL2: the job of 1:00 was deleted or may have been, and the status still lists it. Children that
+// show the job may be older than its deletion, and no event reports the controller's own writes.
+// The CronJob is suspended, so it has no other reason to look.
 func TestCL2_DeletedAndStillNamed(t *testing.T) {
 	const works, gone, fails, notTried = cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried
 
@@ -312,9 +313,9 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 	}
 }
 
-// CL2: the job of a trigger has ended before any snapshot shows the status that lists it, and the
-// reply to that write may be lost. Nothing else will happen to the CronJob, so rounds are requested
-// until that status shows, or until no cache can be that late.
+// CL2: the job of a trigger has ended before any snapshot shows the status that lists it. The reply
+// to the write of this status may be lost. Nothing else will happen to the CronJob, so rounds are
+// requested until a snapshot shows the status, or until no cache can be that late.
 func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 	for _, isGone := range []bool{true, false} {
 		for _, settled := range []cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful} {
@@ -452,8 +453,8 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 	}
 }
 
-// If a status with a later run was written, deletions need not be remembered: the time of that run
-// shows which snapshots are older (CI15).
+// If a status with a later run was written, deletions need not be remembered. A snapshot without
+// that run is older than the status (CI15).
 func TestCL2_DeletedForALaterRun(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace, child(hours(1))))
 	o := done(&plan)
@@ -531,8 +532,8 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 	}
 }
 
-// The memory keeps the latest time that a snapshot has shown or that was written, but not a time
-// whose write failed.
+// Recorded is the latest lastScheduleTime that a snapshot has shown or a round has written. A time
+// whose write has failed does not count.
 func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(2.5))
 	s.CronJob.Status.LastScheduleTime = hours(1)
@@ -556,8 +557,8 @@ func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	}
 }
 
-// After one wait is over, runs also wait for the next write: the next snapshot lacks the jobs that
-// the round has started, so nothing starts that must not run beside them.
+// A round no longer waits for an earlier write, and starts a job. The next snapshot does not show
+// that job yet, so nothing starts that must not run beside it.
 func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -654,9 +655,9 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 	}
 }
 
-// CI15: the program ends between a status write that removed a job from the list and the store of
-// its memory. A status that records a run without listing its job is newer than the status that
-// listed the job, so nothing waits for the older status.
+// CI15: a status write has removed a job from the list, and the program ended before it stored its
+// memory. A status that records a run without listing its job is newer than the status that listed
+// the job, so nothing waits for the older status.
 func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 	for name, children := range map[string][]cronjob.Child{
 		"the job has ended": {finished(child(hours(1)), job.ConditionComplete, hours(1.5))},
@@ -671,7 +672,8 @@ func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 	}
 }
 
-// CI15: the status write of another job does not show whether a job was created.
+// CI15: nothing shows whether a trigger's job was created. The status write of another job does not
+// show it either, so both jobs are remembered.
 func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -683,7 +685,7 @@ func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 }
 
 // CI15: another writer's status has the time of a run, but does not list its job. That does not
-// show that the job is gone: the job is looked up, and counts until then.
+// show that the job is gone. The job is looked up, and counts as active until then.
 func TestCI15_AnotherStatusThanOurs(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultUnsuccessful)
 	s.CronJob.Status.LastScheduleTime = hours(1)
@@ -692,8 +694,8 @@ func TestCI15_AnotherStatusThanOurs(t *testing.T) {
 	}
 }
 
-// CI15, C2: the program ends after the status write that removed a trigger's job from the list, and
-// starts with an older memory. The next status write shows that the snapshot's status was the
+// CI15, C2: a status write has removed a trigger's job from the list. The program has ended since,
+// and starts with an older memory. The next status write shows that the snapshot's status was the
 // latest. So nothing waits for the job any more, although runs start all the time, and the history
 // deletes it.
 func TestCI15_AWrittenStatusWasTheLatest(t *testing.T) {

@@ -28,8 +28,8 @@ func TestC12_CI8_Replace(t *testing.T) {
 	}
 }
 
-// C12: a job to replace that turns out to be gone counts as deleted: the run starts in the same
-// round, and there is no event about a deletion.
+// C12: Replace finds that the job to delete is gone. The run starts in the same round, and no event
+// reports a deletion.
 func TestC12_AReplacedJobFoundGone(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace))
 	o := done(&plan)
@@ -149,8 +149,8 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	}
 }
 
-// M9, C3: a job to replace is deleted only once, although for minutes the children show it as
-// before. If the job is gone, nothing waits for it, and no event calls it unexpected.
+// M9, C3: a replaced job is deleted only once, even if the children show it unchanged for minutes.
+// If the job is gone, nothing waits for it, and no event reports it as unexpected.
 func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -234,8 +234,8 @@ func TestCI8_C3_BesideThePodsOfAReplacedJob(t *testing.T) {
 	}
 }
 
-// CI1: the job of a backfill that the children do not show yet is spared, also with
-// ReplaceWhenGone: if it were deleted, the schedule would start its run again.
+// CI1: Replace, also with ReplaceWhenGone, does not delete the job of a backfill that no child
+// shows yet. If the job were deleted, the schedule would start its run again.
 func TestCI1_ReplaceSparesABackfillUnseen(t *testing.T) {
 	unseen := ref(child(hours(3)))
 	for _, whenGone := range []bool{false, true} {
@@ -251,9 +251,8 @@ func TestCI1_ReplaceSparesABackfillUnseen(t *testing.T) {
 	}
 }
 
-// CI1: Replace and ReplaceWhenGone do not delete a job whose run a backfill has not recorded yet,
-// even if the status does not list the job: after a crash only the job would show that the run has
-// started.
+// CI1: Replace and ReplaceWhenGone keep a job until the backfill has recorded its run, even if the
+// status does not list the job. After a crash only the job would show that the run has started.
 func TestBackfill_CI1_UnlistedJobIsNotedFirst(t *testing.T) {
 	for _, whenGone := range []bool{false, true} {
 		s := settled(cronjob.Replace, child(hours(7)))
@@ -274,7 +273,7 @@ func TestBackfill_CI1_UnlistedJobIsNotedFirst(t *testing.T) {
 	}
 }
 
-// Jobs that a run replaces do not count for MaxActive. Jobs that it spares do.
+// Jobs that a run replaces do not count for MaxActive. Other active jobs do.
 func TestMaxActive_Replace(t *testing.T) {
 	asked := backfilled(child(hours(-5)))
 	for _, tc := range []struct {

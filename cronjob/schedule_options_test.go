@@ -94,7 +94,8 @@ func TestC20_Window(t *testing.T) {
 	}
 }
 
-// C20: in random lives no run starts outside of the bounds, and at most one at the creation.
+// C20: in random lives no run starts outside of the bounds, and the run at the CronJob's creation
+// starts at most once.
 func TestC20_InRandomLives(t *testing.T) {
 	atCreation := 0
 	rapid.Check(t, func(t *rapid.T) {

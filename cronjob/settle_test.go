@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestC14_CI3_Created checks the conclusion for each result of creating a job, which comes before
-// the status write (CI3).
+// TestC14_CI3_Created checks the conclusion for each result of creating a job. The job is created
+// before the status is written (CI3).
 func TestC14_CI3_Created(t *testing.T) {
 	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1).Add(2*time.Second)))
 

@@ -17,9 +17,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestStories plays the stories of testdata, each in its own world. A folder is named after the
-// file whose rules its stories tell. Rewrite the outputs with -update, and commit a rewritten story
-// only if you can explain every line.
+// TestStories plays the stories of testdata, each in its own world. Each folder has the stories of
+// the rules in one file, and the name of that file. Rewrite the outputs with -update, and commit a
+// rewritten story only if you can explain every line.
 //
 // A CronJob is created at 2026-01-01T00:00:00Z by the command "cronjob", with a batch/v1 spec as
 // input. The commands are the fields of the table stage.commands, each with a comment. A command

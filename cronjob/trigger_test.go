@@ -62,8 +62,8 @@ func TestTriggers_WhatEndsThem(t *testing.T) {
 	}
 }
 
-// A run that waits until replaced jobs are gone would also replace the job of a trigger, so the
-// trigger waits until the run starts.
+// A run waits until the jobs that it replaces are gone. If a trigger started now, the run would
+// also replace the trigger's job, so the trigger waits until the run starts.
 func TestTriggers_WaitForTheRunThatReplaces(t *testing.T) {
 	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
 	s.CronJob.Status.Active, s.Children[0].DeletionTimestamp = nil, hours(2)

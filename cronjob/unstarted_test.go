@@ -217,8 +217,8 @@ func TestC9_NoMissScheduleOfARunThatStarts(t *testing.T) {
 	}
 }
 
-// C9: without an edit of the schedule no run is reported twice, although an earlier run is due again: the
-// clock goes back, or the deadline or the limit of CatchUpAll is raised.
+// C9: an earlier run is due again, because the clock goes back, or the deadline or the limit of
+// CatchUpAll is raised. Without an edit of the schedule, no run is reported twice.
 func TestC9_EarlierRunWithoutAnEdit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		rounds []float64

@@ -62,8 +62,8 @@ func fields(err error) (all []string) {
 	return all
 }
 
-// TestC1_ParseError: the error of the field wraps the error of a schedule or a zone that cannot be
-// read.
+// TestC1_ParseError: if a schedule or a zone cannot be read, the error of the field wraps the error
+// of the parser.
 func TestC1_ParseError(t *testing.T) {
 	for field, spec := range map[string]cronjob.Spec{
 		"day-of-week": {Schedule: "0 0 * * 9"},

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// TestC12_Verdicts checks a table of verdicts. Each line has a child, its marks, and whether the
-// policy is Replace and whether an active list is stored.
+// TestC12_Verdicts checks a table of verdicts. Each line has a child and what the round has noted
+// about it. It also says whether the policy is Replace and whether the status stores an active
+// list.
 func TestC12_Verdicts(t *testing.T) {
 	run := time.Unix(60*100, 0).UTC()
 	ofRun := Child{Name: "report-100", UID: "u", ScheduledTime: run}

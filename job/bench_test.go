@@ -140,8 +140,8 @@ func bareLoop(pods []job.Pod) (sum int) {
 }
 
 // BenchmarkFailing measures a round of an Indexed job with 100 000 indexes, a per-index limit and a
-// failure policy. One in a hundred of its 10 000 pods has just failed. Of 40 000 completed indexes
-// every hundredth is missing or, for the longest possible list, every second one.
+// failure policy. One in a hundred of its 10 000 pods has just failed. 40 000 indexes are
+// completed, except for every hundredth or, for the longest possible list, every second one.
 func BenchmarkFailing(b *testing.B) {
 	for _, c := range []struct {
 		name  string

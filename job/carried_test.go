@@ -37,9 +37,9 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 	}
 }
 
-// TestE1_TrackerWithoutMemory: if the memory was lost, the writes in flight that a tracker has put
-// into it still hold the round back. Nothing else in a memory without a job's UID does. With a
-// consistent snapshot, nothing holds the round back.
+// TestE1_TrackerWithoutMemory: the memory was lost, but a tracker has put the writes in flight into
+// the new one. They still hold the round back. Nothing else in a memory without a job's UID does,
+// and nothing at all with a consistent snapshot.
 func TestE1_TrackerWithoutMemory(t *testing.T) {
 	for _, test := range []struct {
 		name       string

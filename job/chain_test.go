@@ -29,8 +29,8 @@ func checkStored(t *rapid.T, plan *job.Plan) {
 	}
 }
 
-// checkIdle checks that a plan that is marked as idle writes nothing, and that the chain comes to
-// the same conclusion without the mark.
+// checkIdle checks that a plan that is marked as idle writes nothing. Without the mark, Record,
+// Settle and Conclude must come to the same conclusion.
 func checkIdle(t *rapid.T, plan *job.Plan) {
 	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultUnsuccessful)
 	attentive, idle := job.Attentive(*plan)

@@ -134,7 +134,7 @@ func TestJ43_Retry(t *testing.T) {
 		if end.Retry != test.want {
 			t.Errorf("%s: got %v, want %v\n%s", test.name, end.Retry, test.want, plan.String())
 		}
-		// A retry needs no earlier time, so the conclusion has the plan's time.
+		// A retry does not change when to plan again.
 		if end.Retry && end.Requeue != plan.Requeue {
 			t.Errorf("%s: again at %v, want %v\n%s", test.name, end.Requeue, plan.Requeue, plan.String())
 		}
@@ -213,8 +213,8 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	}
 }
 
-// TestL9_TheEarlierTime: if the next round builds on this one, it comes no later than the plan's
-// time.
+// TestL9_TheEarlierTime: a round has adopted a pod, and the next one builds on that. The next round
+// comes after pollDelay, or at the time of the plan if that is earlier.
 func TestL9_TheEarlierTime(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
 		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,
@@ -238,8 +238,8 @@ func TestPlan_NothingToDo(t *testing.T) {
 	}
 }
 
-// TestJI24_ConcludedLists: appending to the lists of a conclusion's status does not write to the
-// snapshot's.
+// TestJI24_ConcludedLists: appending to the lists in the status of a conclusion does not write to
+// the lists of the snapshot.
 func TestJI24_ConcludedLists(t *testing.T) {
 	pod := endedPod("f", PodFailed)
 	pod.Index = IndexAt(0)

@@ -47,8 +47,8 @@ func TestJ33_NonIndexedCreation(t *testing.T) {
 	}
 }
 
-// TestJ33_LowestPendingIndexes compares the indexes that a plan creates with the lowest free ones
-// of a set.
+// TestJ33_LowestPendingIndexes compares the indexes that a plan creates with the lowest indexes
+// that are not taken.
 func TestJ33_LowestPendingIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"),
@@ -93,7 +93,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 	})
 }
 
-// TestJ18_PodOfACreation: the pod has the index and its failure counts.
+// TestJ18_PodOfACreation: the pod has the index and the failure counts of its creation.
 func TestJ18_PodOfACreation(t *testing.T) {
 	c := Creation{Index: IndexAt(3), FailureCount: 2, IgnoredFailureCount: 1}
 	want := Pod{Name: "n", UID: "u", Index: IndexAt(3), Detail: &PodDetail{

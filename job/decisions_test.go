@@ -60,7 +60,8 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestDecisions_Beside is like TestDecisions, for decisions at the boundaries of times and numbers.
+// TestDecisions_Beside is like TestDecisions, for snapshots in which one value was changed, numbers
+// and times often by the smallest step.
 func TestDecisions_Beside(t *testing.T) {
 	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) job.Snapshot {
 		s := lived(t, 20, allFaults).Snapshot()

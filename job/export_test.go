@@ -119,8 +119,7 @@ func PlanRound(s Snapshot) (Plan, error) {
 	return *plan, nil
 }
 
-// IsQuiet reports whether planQuiet recognizes a round as quiet, also with a planner that has
-// planned it before.
+// IsQuiet reports whether planQuiet recognizes a round as quiet that it has planned before.
 func IsQuiet(s Snapshot) bool {
 	var p Planner
 	p.planQuiet(&s)

@@ -11,7 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// gangOf returns a spec of three pods in a gang; more has further fields.
+// gangOf returns a spec of three pods in a gang. Its arguments are the JSON of the gang and of
+// further fields.
 func gangOf(size, more string) string {
 	return `{"parallelism": 3, "completions": 3, "scheduling": {"schedulingPolicy": {"gang": {` + size + `}}}` + more + `}`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// bothOptions are options under which a rule without a quirk must decide the same.
+// bothOptions are for rules without a quirk, which decide in the same way under both options.
 var bothOptions = map[string]Options{"default": {}, "Kubernetes": Kubernetes(release.Newest())}
 
 // ofIndex gives the pod an index.
@@ -218,9 +218,9 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 	}
 }
 
-// TestJ31_DueIndexes compares the created indexes with a list: they are the missing indexes whose
-// backoff is over, at most as many as a round writes. An index that waits still counts as missing.
-// The end of the first backoff is the time to plan again.
+// TestJ31_DueIndexes: a plan creates the missing indexes whose backoff is over, at most as many as
+// a round writes. An index in backoff still counts as missing. The end of the first backoff is the
+// time to plan again.
 func TestJ31_DueIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"),

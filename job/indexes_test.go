@@ -8,7 +8,7 @@ import (
 )
 
 // TestJ16_RemovalInFlight: the snapshot still shows a finalizer that was removed, so its status may
-// also be from before the removal. The pod's index must not run again (JI7).
+// also be from before the removal. Even so, the pod's index must not run again (JI7).
 func TestJ16_RemovalInFlight(t *testing.T) {
 	terminating := ofIndex(activePod("a"), 0)
 	terminating.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}
@@ -130,9 +130,9 @@ func TestJI6_TwoBillionInBothLists(t *testing.T) {
 	}
 }
 
-// TestJ15_RecordedBeyondCompletions: an elastic job has shrunk while it was recording a failure of
-// an index that is now beyond completions. The index does not fail, and its pod waits for no
-// replacement.
+// TestJ15_RecordedBeyondCompletions: an elastic job has recorded a failed pod and was then shrunk,
+// so that the pod's index is beyond completions. The index does not fail, and the pod loses its
+// finalizer without a replacement.
 func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 	for _, limit := range []string{"0", "1"} {
 		s := snapshotOf(t,

@@ -71,8 +71,8 @@ func TestInspect_AsReconcile(t *testing.T) {
 	}
 }
 
-// TestInspect_Retries: the failures of an index are those before its last pod, and that pod's own
-// (J18). Its backoff is the delay after all of them (J31).
+// TestInspect_Retries: the failures of an index are those before its last pod, and the failure of
+// that pod (J18). The backoff of the index is the delay after all of them (J31).
 func TestInspect_Retries(t *testing.T) {
 	pod := func(index, failures int32, at int) Pod {
 		p := exitedPod("p"+IndexAt(index).String(), 1, at)
@@ -126,8 +126,7 @@ func TestInspect_EndedJob(t *testing.T) {
 	}
 }
 
-// TestInferBackoff: a controller remembers counted pods in its backoff record, but not new ones
-// (J31).
+// TestInferBackoff: the record has the failures that were counted, but not those of new pods (J31).
 func TestInferBackoff(t *testing.T) {
 	counted := func(p Pod) Pod { p.Untracked = true; return p }
 	for _, test := range []struct {

@@ -100,9 +100,9 @@ func TestJ3_ControllerName(t *testing.T) {
 	}
 }
 
-// TestOptions_NoSuccessCriteriaMet: only a success without successPolicy ends the job without an
-// announcing condition. A failure is always announced, so that it is remembered when the pod that
-// caused it is gone.
+// TestOptions_NoSuccessCriteriaMet: after a success without successPolicy, the job ends with the
+// condition Complete alone. A failure is always announced by FailureTarget, so that it is
+// remembered when the pod that caused it is gone.
 func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 	won, leaving := ofIndex(endedPod("s", PodSucceeded), 0), activePod("l")
 	leaving.Deletion = &PodDeletion{Timestamp: second(60)}

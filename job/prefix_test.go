@@ -17,9 +17,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJI26_PrefixLaw runs a job whose pods end as a function of their index and attempt. It runs
-// once without faults, and once for each write with a crash before that write, after which the
-// controller has forgotten everything. The end is always the same (L8).
+// TestJI26_PrefixLaw runs a job for which it is drawn how each pod ends. It runs the job once
+// without faults, and then once for each write, with a crash before this write. After the crash the
+// controller has forgotten everything. The job always ends in the same way (L8).
 func TestJI26_PrefixLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec, failures := drawDeterministic(t)
@@ -32,8 +32,8 @@ func TestJI26_PrefixLaw(t *testing.T) {
 	})
 }
 
-// drawDeterministic draws a job that completes, and the attempts that fail: by
-// index for an Indexed job, by order of creation otherwise.
+// drawDeterministic draws a job that completes, and which of its attempts fail. Attempts are
+// numbered for each index of an Indexed job, and otherwise in the order of creation.
 func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 	spec := job.Spec{
 		Parallelism:  ptr(rapid.Int32Range(1, 3).Draw(t, "parallelism")),

@@ -40,8 +40,8 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	}
 }
 
-// TestJI24_RoomBehindAList: neither Record nor appending to its lists writes to the spare capacity
-// of a list of the plan or of the status.
+// TestJI24_RoomBehindAList: the lists of a plan and of a status have spare capacity. Record does
+// not write to it, and neither does a caller that appends to the lists of the result.
 func TestJI24_RoomBehindAList(t *testing.T) {
 	uids := func() []UID { return append(make([]UID, 0, 2), "old") }
 	for _, stopped := range []bool{true, false} {
@@ -78,8 +78,8 @@ func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 	}
 }
 
-// TestJI24_WithoutRoom: an append to a list that a round records does not write to the snapshot's
-// list.
+// TestJI24_WithoutRoom: the lists that a round records have no spare capacity, so an append to them
+// does not write to the lists of the snapshot.
 func TestJI24_WithoutRoom(t *testing.T) {
 	roomy := func() []UID { return append(make([]UID, 0, 4), "a") }
 	for _, lists := range []*UncountedTerminatedPods{nil, {Succeeded: roomy()}, {Failed: roomy()},

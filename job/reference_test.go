@@ -59,7 +59,8 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 }
 
 // TestJ40_SuccessesOfAnotherWriter: another writer has set a greater number of successes. The API
-// server refuses to lower it, so the round does not write for this alone.
+// server refuses a smaller number, so the round does not write the status if nothing else has
+// changed.
 func TestJ40_SuccessesOfAnotherWriter(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 3, "completionMode": "Indexed"}`)
 	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}

@@ -23,8 +23,8 @@ func follow(t rapid.TB, w *world.Job) (rounds int) {
 		case w.Retry:
 			w.Now = w.Now.Add(time.Second)
 		case w.Requeue.Reason == jobreason.WaitDeadline && w.Job.Status.StartTime.IsZero():
-			// If only the start time would change, the status is not written (J40). So the deadline,
-			// which counts from it, moves with the clock.
+			// If only the start time would change, the status is not written (J40). The start time
+			// then moves with the clock, and so does the deadline, which counts from it.
 			return rounds + 1
 		case ok && d < 100*time.Hour:
 			w.Now = w.Now.Add(d)
@@ -61,8 +61,9 @@ func TestL9_NoStall(t *testing.T) {
 	})
 }
 
-// TestL6_NoHotLoop runs several rounds on the same view, unless the controller crashes and lists
-// afresh. No two rounds on the same view ask for another round immediately.
+// TestL6_NoHotLoop runs several rounds without news from the watch. At most one of them may ask for
+// another round immediately. After a crash the count starts again, since the controller lists
+// afresh.
 func TestL6_NoHotLoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
@@ -192,8 +193,8 @@ func TestL9_GoesOn(t *testing.T) {
 	}
 }
 
-// TestL9_OnlyADeletion: the status needs no write. The deletion alone proves that the next round is
-// not the same, since the expectations hold that round back until its snapshot shows the deletion.
+// TestL9_OnlyADeletion: a round deletes a pod and writes no status. The next round may follow
+// immediately, since the expectations hold it back until its snapshot shows the deletion.
 func TestL9_OnlyADeletion(t *testing.T) {
 	w := world.NewJob(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
 	s := w.Snapshot()

@@ -47,7 +47,7 @@ func TestJI24_ReusedPlanner(t *testing.T) {
 	})
 }
 
-// keepsake is a value that a caller keeps, and a copy made at that time.
+// keepsake is a value that an earlier round returned, and a copy that was made immediately.
 type keepsake struct{ value, was any }
 
 // drawLook draws a snapshot that the controller sees, sometimes of a job that it does not plan.

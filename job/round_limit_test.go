@@ -55,8 +55,8 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 	}
 }
 
-// TestJ35_IndexesAreRecordedAtOnce: a round takes 500 finalizers and UIDs, in the order of the
-// indexes. All succeeded indexes are in the first status, together.
+// TestJ35_IndexesAreRecordedAtOnce: a round has room for 500 new pods, in the order of the indexes.
+// Still, the first status lists all succeeded indexes.
 func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 	var even Indexes
 	for i := int32(0); i < 600; i += 2 {
@@ -183,8 +183,8 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 	}
 }
 
-// TestJ35_RecordedIndexesLeaveRoom: an index that the status lists takes no room, even if the
-// others just fill the round. The reference stops at the pod that fills the round.
+// TestJ35_RecordedIndexesLeaveRoom: with the quirk, a round stops at the pod that fills it. An
+// index that the status lists takes no room, so the round has room for one more.
 func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
 	for listed, capped := range map[string]bool{"": true, "0": false} {
 		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 9, "parallelism": 0}`,

@@ -17,9 +17,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// TestStories plays the stories of testdata, each in a world of its own. A folder
-// is named after the file whose rules its stories tell. Rewrite the outputs with
-// -update, and commit a rewritten story only if you can explain every line.
+// TestStories plays the stories of testdata, each in a world of its own. Each folder has the
+// stories of the rules in one file, and the name of that file. Rewrite the outputs with -update,
+// and commit a rewritten story only if you can explain every line.
 //
 // The command "job" creates the job, with a batch/v1 spec as input. A missing template is filled
 // in. The commands are the fields of the table stage.commands, each with a comment.
@@ -364,7 +364,7 @@ func detailOf(p *job.Pod) *job.PodDetail {
 }
 
 // addPod adds a pod: name=, index=, owner=, tracked, failures=, phase=. A pod of phase Running,
-// Succeeded or Failed gets the times and containers of a pod that has come so far.
+// Succeeded or Failed gets the times and containers of a pod that has reached this phase.
 func (s *stage) addPod() {
 	p := job.Pod{
 		Name:      s.c.String("name", ""),
@@ -490,7 +490,7 @@ func alike(line string) string {
 	})
 }
 
-// grouped moves alike lines behind the first of them.
+// grouped moves each line behind the earlier lines that are alike.
 func grouped(lines []string) []string {
 	var order []string
 	groups := make(map[string][]string)

@@ -48,8 +48,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 	}
 }
 
-// TestJ25_UnmetRuleChangesNothing: the indexes that a rule names have no effect outside of the
-// rule.
+// TestJ25_UnmetRuleChangesNothing: while a rule is not met, the plan is the same as without it.
 func TestJ25_UnmetRuleChangesNothing(t *testing.T) {
 	const spec = `"completions": 6, "parallelism": 6, "completionMode": "Indexed"`
 	succeeded := func(i int32) Pod { return ofIndex(endedPod(fmt.Sprintf("done-%d", i), PodSucceeded), i) }

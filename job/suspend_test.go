@@ -23,9 +23,9 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 	}
 }
 
-// TestJ39_ConditionOfAnotherWriter: another writer has set the condition to the right status for a
-// reason of its own. It is left alone, and so is the start time. The quirk overwrites both and
-// reports the event.
+// TestJ39_ConditionOfAnotherWriter: another writer has set the condition Suspended to the right
+// status, with a reason of its own. The condition and the start time are left alone. With the quirk
+// both are overwritten, and the event is reported.
 func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 	for _, test := range []struct {
 		name    string

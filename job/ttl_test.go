@@ -54,8 +54,8 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 	}
 }
 
-// TestT4_PlanningAgainAgrees: Expire names a time. If it is called again with the re-read job, it
-// reports that the job has expired from that time on, and not before (TI1).
+// TestT4_PlanningAgainAgrees: Expire returns the time at which a job expires. If it is called again
+// at that time, it reports that the job has expired. A moment earlier it does not (TI1).
 func TestT4_PlanningAgainAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int32Range(0, 100).Draw(t, "ttl")

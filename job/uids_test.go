@@ -9,8 +9,8 @@ import (
 )
 
 // collidingUID returns the n-th of many UIDs that all belong into the first slot of a table. It
-// inverts the steps of hash. Before its last step the result has equal halves, so its lower half is
-// 0.
+// goes backwards through the steps of hash. The last step combines the two halves of a number. Here
+// they are equal, so the lower half of the hash is 0.
 func collidingUID(n uint32) UID {
 	const k = 0x9e3779b97f4a7c15
 	inverse := uint64(k) // of k, modulo 2^64: each step doubles the bits that are right
@@ -86,8 +86,8 @@ func TestB5_CollidingUIDs(t *testing.T) {
 	}
 }
 
-// TestB5_CrowdedTable: a table that is full of colliding UIDs forgets none of them, and has no
-// facts about any other, before and after it has moved into its map.
+// TestB5_CrowdedTable fills a table with colliding UIDs. It forgets none of them, and has no facts
+// about a UID that was not added, even after a map has replaced the slots.
 func TestB5_CrowdedTable(t *testing.T) {
 	var table uidTable
 	table.reset(1000)

@@ -96,8 +96,8 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 	}
 }
 
-// TestE4_EmptyUntrackedUID has a memory with an empty UID among the removals, which a faulty store
-// may return. It must not make other pods look accounted for.
+// TestE4_EmptyUntrackedUID: a faulty store may return an empty UID, so that the memory holds one
+// among the removals in flight. The empty UID must not make other pods look accounted for.
 func TestE4_EmptyUntrackedUID(t *testing.T) {
 	const n = 100
 	s := snapshotOf(t, `{"completions": 100, "parallelism": 100}`)

@@ -238,7 +238,8 @@ func TestInputErrors(t *testing.T) {
 	}
 }
 
-// TestJ2_LongSucceededIndexes: a list that is only too long is refused.
+// TestJ2_LongSucceededIndexes: a list of more than 65536 bytes is refused, even if all its indexes
+// are valid.
 func TestJ2_LongSucceededIndexes(t *testing.T) {
 	text := "1000"
 	for i := range 10_922 {

@@ -164,8 +164,8 @@ func TestS4_Policies(t *testing.T) {
 }
 
 // TestB1_DueRuns checks the CronJob cases. In CJ1 to CJ3 the reference's estimate overlooks the due
-// run. The preset's Next, which is the reference's next wake-up, differs from the exact one in only
-// one case.
+// run. The preset's Next is the time at which the reference wakes up. It differs from the exact
+// next run in only one case.
 func TestB1_DueRuns(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, after, now string

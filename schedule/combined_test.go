@@ -44,9 +44,9 @@ func TestCombined_Runs(t *testing.T) {
 	}
 }
 
-// TestCombined_SetAlgebra compares long spans with the runs of the separate schedules.
-// Without a policy for gaps and overlaps, combining wall-clock times is the same as
-// combining runs.
+// TestCombined_SetAlgebra compares the runs of a combined schedule in a long span with the runs of
+// its separate schedules. Without a policy for gaps and overlaps, combining wall-clock times is the
+// same as combining runs.
 func TestCombined_SetAlgebra(t *testing.T) {
 	for _, c := range []struct {
 		main, zone   string

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestDayBits compares both searches with a loop over the days, mainly around the ends of the
+// TestDayBits compares both searches with a loop over the days, mainly at the ends of the 64-bit
 // words.
 func TestDayBits(t *testing.T) {
 	day := rapid.OneOf(rapid.IntRange(1, 366), rapid.SampledFrom([]int{1, 63, 64, 127, 128, 191, 192, 255, 256, 319, 320, 366}))

@@ -54,7 +54,7 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 	return subject{s, zone}
 }
 
-// drawInstant draws an instant, often within a day of a transition of the zone or of one of
+// drawInstant draws an instant, often within a day of a transition of the zone or of a time in
 // borders.
 func drawInstant(t *rapid.T, loc *time.Location, label string) time.Time {
 	u := time.Unix(rapid.Int64Range(-5e9, 2e10).Draw(t, label), rapid.Int64Range(0, 999999999).Draw(t, label+" ns"))
@@ -249,8 +249,8 @@ func TestB1_CountCountsBetween(t *testing.T) {
 	}
 }
 
-// TestB1_LatestIsPrev: Latest(after, now) is the last run not after now, if that is later than
-// after.
+// TestB1_LatestIsPrev: Latest returns the last run that is not after now, unless that run is
+// outside of the span.
 func TestB1_LatestIsPrev(t *testing.T) {
 	checkLaw(t, func(t *rapid.T, s subject, now time.Time) {
 		after := now.Add(-time.Duration(rapid.Int64Range(0, 1e16).Draw(t, "age")))

@@ -46,7 +46,8 @@ type clock struct {
 	seconds bool // the schedule has seconds
 }
 
-// clockOf returns a clock that matches if main or one of also matches, and none of except.
+// clockOf returns a clock that matches the times of main and of the schedules in also, except for
+// those of the schedules in except.
 func clockOf(main string, also, except []string) clock {
 	var wanted, unwanted []fields
 	for _, spec := range append([]string{main}, also...) {
@@ -212,8 +213,8 @@ func (c clock) oracle(loc *time.Location, policy dstPolicy, after, until int64) 
 	return runs
 }
 
-// oracleWithPolicy also looks at a day before and a day after the span, and records the wall-clock
-// time of each step.
+// oracleWithPolicy looks at the span and at more than a day on both sides of it. It records the
+// wall-clock time of each step.
 func (c clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	const margin = 26 * 3600
 	step := c.stepOf(loc, after-margin, until+margin)
@@ -453,7 +454,7 @@ func randomBounds(r *rand.Rand, after, until int64, runs []int64) (bounds []sche
 	return bounds, left
 }
 
-// compare checks the answers of all methods about a span against its runs.
+// compare checks that all methods agree with the given runs of a span.
 func compare(s schedule.Schedule, after, until int64, want []int64) string {
 	from, to := time.Unix(after, 0), time.Unix(until, 0)
 	var got []int64

@@ -93,8 +93,8 @@ func TestSeconds_RuleInSeconds(t *testing.T) {
 	}
 }
 
-// TestS4_StretchesOutlastOverlaps checks the assumption of RunRepeatedFirst and RunRepeatedLast
-// about the zone database.
+// TestS4_StretchesOutlastOverlaps checks what RunRepeatedFirst and RunRepeatedLast assume: in each
+// zone, an offset lasts longer than the change of the clock that ends it.
 func TestS4_StretchesOutlastOverlaps(t *testing.T) {
 	for _, zone := range zonesOf(t) {
 		began, offset := time.Time{}, 0

@@ -117,7 +117,8 @@ func TestS1_Every(t *testing.T) {
 	}
 }
 
-// TestS2_EitherDay: only if one field is written with a star, the other one decides alone.
+// TestS2_EitherDay: a day matches if either of the two day fields matches. If one of them is
+// written with a star, only the other one decides. The range 1-31 is not a star.
 func TestS2_EitherDay(t *testing.T) {
 	for _, c := range []struct {
 		spec string
@@ -268,7 +269,7 @@ func TestS3_FirstAndLastRun(t *testing.T) {
 	}
 }
 
-// TestS4_SpanBorders: a span excludes after and includes until.
+// TestS4_SpanBorders: a run at the start of a span does not count, and a run at its end does.
 func TestS4_SpanBorders(t *testing.T) {
 	s := mustParse(t, "*/10 * * * *")
 	for _, c := range []struct {

@@ -83,7 +83,8 @@ func TestS6_BruteForce(t *testing.T) {
 	t.Logf("%d runs", runs)
 }
 
-// TestS6_CountCountsBetween: the count of the years of two cycles is the number of runs visited.
+// TestS6_CountCountsBetween: for the 800 years of two calendar cycles, Count returns the number of
+// runs that Between and Prev visit.
 func TestS6_CountCountsBetween(t *testing.T) {
 	begin, end := instant(t, "1990-01-01T00:00Z"), instant(t, "2790-01-01T00:00Z")
 	for _, spec := range []string{"0 0 L * *", "0 0 31W * *", "0 0 * * 5#5", "0 0 L-28 2 *", "0 0 LW 2 0#5", "0 0 * 2 1#5"} {

@@ -291,8 +291,8 @@ func TestApply_Bounded(t *testing.T) {
 	}
 }
 
-// TestApply_IncompleteIsAnError: if a run does not start because of a job that only a look-up has
-// found, the error is ErrAgain (CI15).
+// TestApply_IncompleteIsAnError: a look-up finds an active job that the snapshot does not show. The
+// due run does not start, and the error is ErrAgain (CI15).
 func TestApply_IncompleteIsAnError(t *testing.T) {
 	s := snapshot(cronjob.Forbid)
 	_, lost, err := apply(t, &fake{fail: map[string]error{"create": errDown}}, s)

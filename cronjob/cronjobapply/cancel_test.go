@@ -70,7 +70,8 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 	})
 }
 
-// TestC14_CancelledBeforeTheLook: the next round finds out who owns the existing job.
+// TestC14_CancelledBeforeTheLook: a creation finds that the job exists, and the context is
+// cancelled. The next round finds out who owns that job.
 func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{fail: map[string]error{"create": cronjobapply.ErrExists}, before: func(string) { cancel() }}
@@ -207,9 +208,9 @@ func drawCluster(t *rapid.T) *cluster {
 	return c
 }
 
-// TestCI3_CancelAnywhere cancels the context after each number of writes: no further write starts,
-// the outcome is true, and further rounds reach the same state as a round without a cancellation,
-// even if the first of them does not see the job of the run.
+// TestCI3_CancelAnywhere cancels the context after each number of writes. No further write starts,
+// and the outcome shows the writes that took effect. The next rounds reach the same state as a
+// round without a cancellation, even if the first of them does not see the job of the run.
 func TestCI3_CancelAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)

@@ -62,7 +62,7 @@ func TestBackend_Slips(t *testing.T) {
 	}
 }
 
-// TestBackend_Young finds, within 20 lives, that snapshots have the current time as the
+// TestBackend_Young finds, within 20 lives, a loop whose snapshots have the current time as the
 // creationTimestamp (C7).
 func TestBackend_Young(t *testing.T) {
 	kittest.Within(t, 5, 20, "shows the CronJob otherwise than the store: creationTimestamp: got", func(tb testing.TB) {

@@ -30,8 +30,9 @@ const (
 	lease   = 2 * time.Second
 )
 
-// pauses notices that a process did not run for a while, because the machine is busy. Then its fuse
-// is late, and no lease can keep its work from overlapping with that of its successor.
+// pauses notices that a process did not run for a while, because the machine is busy. Such a
+// process may go on after its lease has ended. Then its work overlaps with that of the process that
+// took over.
 type pauses struct{ last, paused atomic.Int64 } // nanoseconds since 1970
 
 func (p *pauses) watch() {
@@ -42,8 +43,8 @@ func (p *pauses) watch() {
 	}
 }
 
-// word returns the last word of a line of the trace: "late" during a pause of a quarter of the
-// lease and for as long after it, else "on-time".
+// word returns the last word of a line of the trace: "late" if the process has paused for more than
+// a quarter of the lease, and for a quarter of the lease after the pause; otherwise "on-time".
 func (p *pauses) word() string {
 	now, longest := time.Now().UnixNano(), int64(lease/4)
 	if now-p.last.Load() > longest {

@@ -298,7 +298,7 @@ func TestSchedules_Hours(t *testing.T) {
 		}
 	}
 
-	// Where midnight is skipped, a day still has its run.
+	// @daily runs once even on a day without a midnight.
 	zone := "Asia/Beirut"
 	of := cronjob.CronJob{Spec: cronjob.Spec{Schedule: "@daily", TimeZone: &zone}}
 	compiled := compile(&of)
@@ -371,8 +371,9 @@ func (f failingTick) save(end cronjob.Conclusion) error {
 	return errors.Join(f.tick.save(end), errors.New("no space"))
 }
 
-// TestSchedules_Failing: a schedule whose round fails is delayed, whatever has made it due, and
-// whatever fails. The others are planned meanwhile. Once it is fixed, it continues.
+// TestSchedules_Failing: a schedule whose round fails is delayed, whatever fails and however the
+// schedule became due. Other schedules are planned meanwhile. Once the failing schedule is fixed,
+// it continues.
 func TestSchedules_Failing(t *testing.T) {
 	run := func(statement string) func(*tx, *Worker) {
 		return func(t *tx, _ *Worker) { t.exec(statement) }
@@ -468,8 +469,8 @@ func TestSchedules_Log(t *testing.T) {
 	})
 }
 
-// TestSchedules_Forget: the number of compiled schedules has a limit, since some schedules are
-// removed.
+// TestSchedules_Forget: the number of compiled schedules has a limit, so those of removed schedules
+// are dropped in the end.
 func TestSchedules_Forget(t *testing.T) {
 	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
 	worker := w.worker("a", succeed)

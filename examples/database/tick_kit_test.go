@@ -17,8 +17,8 @@ import (
 )
 
 // TestSchedules_Backend plays random lives of schedules in both databases. A round is one
-// transaction, so a killed process leaves nothing of it. In this test it leaves the writes that it
-// has made so far, which is harder.
+// transaction, so none of its writes survives a killed process. In this test, the writes made
+// before the kill do survive, which is harder.
 func TestSchedules_Backend(t *testing.T) {
 	test := cronjobtest.Test{
 		Specs:    rapid.Map(cronjobtest.Specs(), inSeconds),
@@ -48,7 +48,7 @@ func inSeconds(s cronjob.Spec) cronjob.Spec {
 	return s
 }
 
-// asServed returns the options, changed as the service needs them: where a job holds its run, and
+// asServed returns the options with the settings of the service: how jobs are named and marked, and
 // what the row of a schedule does not store.
 func asServed(o cronjob.Options) cronjob.Options {
 	o.Naming, o.Marks, o.ChildKind, o.Without = crons.Naming, crons.Marks, crons.ChildKind, crons.Without

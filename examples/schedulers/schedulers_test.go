@@ -30,7 +30,7 @@ func at(t *testing.T, zone, text string) time.Time {
 // change.
 var cases = []struct {
 	name, spec, zone, from string
-	// want is the next run, and theirs the one that robfig/cron v3.0.1 finds.
+	// want is the next run. theirs is the next run by robfig/cron v3.0.1.
 	want, theirs string
 }{
 	{"a Sunday for a Saturday", "0 9 * * 6", "America/Santiago", "2026-09-05 09:00", "2026-09-12 09:00", "2026-09-06 09:00"},
@@ -129,8 +129,9 @@ func TestGocron(t *testing.T) {
 	}
 }
 
-// TestGocron_OnceADay: on the days of 2026 on which Berlin's clocks change, 02:30 comes never or
-// twice. gocron itself skips the second time, unless it has started between the two.
+// TestGocron_OnceADay: on the two days of 2026 on which Berlin's clocks change, 02:30 does not
+// exist, or comes twice. If it comes twice, gocron skips the second time, unless it was started in
+// between.
 func TestGocron_OnceADay(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

@@ -26,7 +26,7 @@ func TestRunner(t *testing.T) {
 }
 
 // service is a Service in memory with its Documents. It is also the store of the test, and its
-// Cache: Tasks returns the state that the test has shown.
+// Cache: Tasks returns the tasks as they were when the test last updated the cache.
 type service struct {
 	env       *jobtest.Env
 	tasks     map[string]Task

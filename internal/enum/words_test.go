@@ -131,7 +131,8 @@ func readAll(t *testing.T, of reflect.Type) {
 	}
 }
 
-// TestUnknownWords_Each: no exported type that is read from text is missing above.
+// TestUnknownWords_Each: the lists words and noWords have every exported type that is read from
+// text.
 func TestUnknownWords_Each(t *testing.T) {
 	const root = "../.."
 	method := regexp.MustCompile(`(?m)^func \(\w* ?\*([A-Z]\w*)\) UnmarshalText\(`)

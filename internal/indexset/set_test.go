@@ -79,8 +79,8 @@ func TestSetEqualsModel(t *testing.T) {
 	})
 }
 
-// Sets of four pages, some of them full, are compared with slices of bools: one at
-// a time, and two together.
+// Sets of four pages, some of them full, are compared with slices of bools: first each set alone,
+// then both together.
 func TestFullPagesEqualModel(t *testing.T) {
 	const size = 4 * pageBits
 	var sets [2]Set

@@ -14,12 +14,12 @@ import (
 
 // TestEachFieldVaries finds fields that a generator does not draw.
 func TestEachFieldVaries(t *testing.T) {
-	// These fields decide nothing in a world: the time to live matters only after the end, and the
-	// others are for adapters.
+	// In a world these fields change no decision: the time to live matters only after the end, and
+	// adapters use the others.
 	varies(t, jobgen.Specs(), "TTLSecondsAfterFinished", "ManagedBy", "Selector", "Scheduling")
 	// In the worlds, users suspend CronJobs. A planner only copies the template.
 	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")
-	// These belong to the kind of the children, or to a release.
+	// These options depend on the kind of the children, or on a release.
 	varies(t, cronjobgen.AllOptions(true), "Without", "ChildKind", "Quirks")
 }
 

@@ -14,7 +14,7 @@ var (
 	late = noon.Add(time.Hour)
 )
 
-// TestEndsWithoutNotice: both gates must be off.
+// TestEndsWithoutNotice: jobs end without notice only if both gates are off.
 func TestEndsWithoutNotice(t *testing.T) {
 	managed, replaced := release.JobManagedBy, release.JobPodReplacementPolicy
 	for _, test := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestCourse: a course begins again with each object. It has the time between the steps, and the
-// changed fields of each edit. Before an object is created, nothing is noted.
+// TestCourse: each object begins a new course. The course has the time between the steps, and the
+// changed fields of each edit. It has nothing from before the object.
 func TestCourse(t *testing.T) {
 	l := New(nil)
 	l.Does("run", "#1")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFamily: children stay in the order in which they were first seen, whatever a store returns,
-// and are paired with earlier ones by their keys.
+// TestFamily: children stay in the order in which they were first seen, whatever order a store
+// returns. Earlier and later children are paired by their keys.
 func TestFamily(t *testing.T) {
 	name := func(c *string) string { return (*c)[:1] }
 	f := NewFamily[int](New(nil), &Traits[string]{Key: name, ID: name, Name: name})

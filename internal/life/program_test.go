@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestCL5_IdleRounds: a program may ask for another round within a second three times in a row
-// without getting anything done, and once more for each name that is taken.
+// TestCL5_IdleRounds: three times in a row, a program may get nothing done and ask for another
+// round within a second. For each taken name it may do so once more.
 func TestCL5_IdleRounds(t *testing.T) {
 	for _, test := range []struct {
 		idle, taken int

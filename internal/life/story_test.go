@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStory: a short story is printed whole. A long one leaves out routine and events about other
-// objects, far from the violation.
+// TestStory: a short story is printed whole. Far from the violation, a long story leaves out
+// routine and events about other objects.
 func TestStory(t *testing.T) {
 	tell := func(rounds int) string {
 		l := New(nil)

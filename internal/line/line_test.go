@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestString: a line is read as it was printed. In a file it is one line, and no comment.
+// TestString: a printed line can be read again. Its text is a single line, and never a comment.
 func TestString(t *testing.T) {
 	words := rapid.OneOf(rapid.StringMatching(`[a-z#{"][ a-z0-9,()={"\\\t\n\r\x{a0}\x{2028}]*`), rapid.Just(""))
 	rapid.Check(t, func(t *rapid.T) {

@@ -70,7 +70,8 @@ func TestJob_Clone(t *testing.T) {
 	})
 }
 
-// checkClone moves a world, then its clone, and then the world in the same way.
+// checkClone moves a clone of a world, which must not change the world. Then it moves the world in
+// the same way, and both must look the same.
 func checkClone[W any](t *rapid.T, w W, clone func(W) W, move func(W, int), see func(W) string) {
 	moves := rapid.SliceOfN(rapid.IntRange(0, 999), 2, 40)
 	moveAll := func(w W, all []int) {
@@ -94,7 +95,7 @@ func checkClone[W any](t *rapid.T, w W, clone func(W) W, move func(W, int), see 
 	}
 }
 
-// TestCronJob_Clone is the same for a CronJob behind late caches.
+// TestCronJob_Clone is like TestJob_Clone, for a CronJob that is sometimes behind late caches.
 func TestCronJob_Clone(t *testing.T) {
 	spec := cronjob.Spec{Schedule: "*/5 * * * *"}
 	cronjob.Default(&spec)

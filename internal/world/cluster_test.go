@@ -98,7 +98,7 @@ func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	settle(t, c)
 }
 
-// later moves the clock of the cluster as the clock of a job was moved.
+// later moves the clock of the cluster by as much as the clock of a job has moved.
 func later(now, before, after time.Time) time.Time { return now.Add(after.Sub(before)) }
 
 func settle(t *rapid.T, c *world.Cluster) {

@@ -7,9 +7,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestJob_Metrics_OlderIndexes: once an elastic job has dropped indexes, an older snapshot may show
-// them again, and the metrics then report them again, completed ones as well as failed ones.
-// Versions rule that out.
+// TestJob_Metrics_OlderIndexes: an elastic job has dropped indexes, and an older snapshot may show
+// them again. The metrics then report these indexes again, completed or failed. With versions this
+// cannot happen.
 func TestJob_Metrics_OlderIndexes(t *testing.T) {
 	for _, old := range []job.Status{{CompletedIndexes: "0-2"}, {FailedIndexes: value.To("0-2")}} {
 		for _, versions := range []bool{false, true} {

@@ -179,8 +179,8 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	}
 }
 
-// TestDropDisabled: a server drops these fields when a job is created, and keeps stored ones on an
-// update.
+// TestDropDisabled: when a job is created, a server drops the fields whose gates are off. On an
+// update it keeps such a field if the old job has it.
 func TestDropDisabled(t *testing.T) {
 	const all = `{"managedBy":"a/b","completionMode":"Indexed","completions":2,"backoffLimitPerIndex":1,"maxFailedIndexes":1,"successPolicy":{"rules":[]},
 		"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailIndex"},{"action":"Count"}]}}`

@@ -288,8 +288,8 @@ func TestJ6_ResultOfTheClaims(t *testing.T) {
 	}
 }
 
-// TestJ41_StillTracked: if the finalizer could not be removed, the pod was not to be deleted yet,
-// so no event reports it. An event reports a deletion that itself failed.
+// TestJ41_StillTracked: a pod whose finalizer could not be removed cannot be deleted yet, and no
+// event reports this. An event reports only a deletion that has failed itself.
 func TestJ41_StillTracked(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -406,8 +406,8 @@ func TestE2_Expectations(t *testing.T) {
 	}
 }
 
-// TestE4_EarlierRemoval: the finalizer was removed in an earlier round, and the cache still shows
-// the finalizer. The result of the second removal tells nothing about the first, so the pod stays
+// TestE4_EarlierRemoval: an earlier round has removed the finalizer, but the cache still shows it.
+// If a second removal fails, that tells nothing about the first one, so the first is still
 // expected.
 func TestE4_EarlierRemoval(t *testing.T) {
 	for name, s := range map[string]job.Snapshot{

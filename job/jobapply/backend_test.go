@@ -32,7 +32,8 @@ type fake struct {
 	// took, if set, is the duration of each call.
 	took            time.Duration
 	running, atOnce int
-	// earlier are the pods with an earlier removal that is not seen yet.
+	// earlier holds the pods whose finalizer an earlier round has removed. No snapshot shows that
+	// yet.
 	earlier []job.UID
 	// together is true once a status was written while another call was running.
 	together bool
@@ -155,7 +156,8 @@ func gang(s job.Snapshot) job.Snapshot {
 	return s
 }
 
-// resized makes the pods of a started job a gang that has another size.
+// resized returns the snapshot of a started job with a gang. The existing workload and pod group
+// have another size.
 func resized(s job.Snapshot) job.Snapshot {
 	s = gang(s)
 	s.Job.Status.StartTime = at(0)

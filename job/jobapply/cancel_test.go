@@ -92,8 +92,8 @@ func (c *cluster) WriteStatus(ctx context.Context, s job.Status) error {
 	return c.write(ctx, "status", "", func(*job.Pod) { c.job.Status = s })
 }
 
-// round runs one round of the adapter. It is cancelled after the given number of writes, unless
-// after is negative.
+// round runs one round of the adapter. It cancels the round after the given number of writes, or
+// never if the number is negative.
 func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
 	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory,
 		Consistent: true})

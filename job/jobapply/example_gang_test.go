@@ -36,7 +36,7 @@ func (c *ganged) Create(ctx context.Context, creation job.Creation) (job.PodRef,
 	return c.memory.Create(ctx, creation)
 }
 
-// With gangs on an own backend, three pods start together or not at all.
+// With gangs on a backend of your own, three pods start together or not at all.
 func ExampleGrouper() {
 	three := int32(3)
 	c := &ganged{memory: memory{now: time.Unix(0, 0), job: job.Job{Name: "train", UID: "job-1", Spec: job.Spec{

@@ -220,8 +220,9 @@ func holding(s job.Status, types ...job.ConditionType) job.Status {
 // plain is the spec of a job that runs one pod.
 const plain = `{"template":{"spec":{"restartPolicy":"Never"}}}`
 
-// TestReports repeats problems that others have reported. As they report, 1.36 refuses the status
-// that they wrote by hand. 1.31 accepts it, and each server accepts the status of this package.
+// TestReports repeats problems that others have reported. In each, 1.36 refuses a status that a
+// program wrote by hand, and 1.31 accepts it. Each server accepts the status that this package
+// writes instead.
 func TestReports(t *testing.T) {
 	const met, complete, target, failed = job.ConditionSuccessCriteriaMet, job.ConditionComplete, job.ConditionFailureTarget, job.ConditionFailed
 	spec, started := jobgen.SpecOf(plain), job.Status{StartTime: midnight}
@@ -491,7 +492,8 @@ func TestCheckServed(t *testing.T) {
 	}
 }
 
-// TestAggregate_Sums: counts are the sums of the parts, and an announced end stays.
+// TestAggregate_Sums: counts are the sums of the parts, and a job whose failure was announced
+// fails, even if its parts complete.
 func TestAggregate_Sums(t *testing.T) {
 	part := func(active, ready, terminating int32) jobstatus.Part {
 		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready,
@@ -556,8 +558,8 @@ func TestAggregate_Sums(t *testing.T) {
 	}
 }
 
-// TestAggregate_Words: the message of the end names the parts that have failed, and why. An
-// announced message stays when other parts fail because the caller ends them.
+// TestAggregate_Words: the message of the end names the parts that have failed, and why. The caller
+// then ends the other parts. The announced message does not change when they fail as well.
 func TestAggregate_Words(t *testing.T) {
 	failed := func(name, reason, message string) jobstatus.Part {
 		c := job.Condition{Type: job.ConditionFailed, Status: job.ConditionTrue, Reason: reason, Message: message}

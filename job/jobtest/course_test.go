@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// TestSteps: a kit prints the steps of a life in the language of stories, scripts and the page. The
-// tests of these three paste the printed steps, and reach the same end.
+// TestSteps: a kit prints the steps of a life. The tests of stories, scripts and the page read the
+// printed steps, and must reach the same end.
 func TestSteps(t *testing.T) {
 	kittest.PlayUntilFailure(t, 6)
 	story := kittest.Story(t, func(tb testing.TB) {
@@ -54,8 +54,8 @@ func isLate(p *job.Pod, now time.Time) bool {
 	return p.Deletion != nil && p.Phase == job.PodRunning && !now.Before(p.Deletion.Timestamp)
 }
 
-// TestSteps_None: a life has no steps if something happens that stories, scripts and the page cannot
-// repeat, or that they do otherwise.
+// TestSteps_None: no steps are printed for a life in which something happens that stories, scripts
+// and the page cannot repeat.
 func TestSteps_None(t *testing.T) {
 	kittest.PlayUntilFailure(t, 1)
 	for _, what := range []string{"", "limits", "late end", "orphan", "new labels", "purge"} {
@@ -99,7 +99,8 @@ func TestSteps_None(t *testing.T) {
 	}
 }
 
-// noting is a store that notes what the kit does to a job. It counts the later steps of pods.
+// noting is a store that notes what the kit does to a job. It counts the changes of pods after the
+// last note.
 type noting struct {
 	*tagged
 	happened map[string]bool

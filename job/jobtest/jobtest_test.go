@@ -94,9 +94,9 @@ func TestBackend_Map(t *testing.T) {
 	}
 }
 
-// TestBackend_ConditionsUnseen finds a loop whose snapshots lack conditions of pods, although its
-// store has them. It reports the first missing condition, and not only that a podFailurePolicy then
-// ends the job differently.
+// TestBackend_ConditionsUnseen finds a loop whose snapshots lack conditions of pods that its store
+// has. The kit reports the first missing condition, not only a job that ends differently as a
+// result.
 func TestBackend_ConditionsUnseen(t *testing.T) {
 	story := kittest.Find(t, "1000", func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {

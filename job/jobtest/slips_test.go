@@ -80,7 +80,7 @@ func TestBackend_Slips(t *testing.T) {
 	}
 }
 
-// behindWatch returns a program behind a watch, with the mistake in the times at which it plans
+// behindWatch returns a program behind a watch. The slip is a mistake in when the program plans
 // again.
 func behindWatch(env *jobtest.Env, s *store, slip kittest.Slip) jobtest.Subject {
 	w := &watcher{store: s, clock: slip.Clock}

@@ -43,7 +43,7 @@ type naive struct {
 	seen Object // the parent in the last round
 }
 
-// subject is the controller as a Cron.
+// subject returns a Cron that runs the controller.
 func (n naive) subject() *Cron {
 	return &Cron{Schedules: []string{"* * * * *", "*/5 * * * *"}, Program: Program{
 		Resources: []Resource{{GroupVersionKind: taskKind, Plural: "tasks", Status: true}, Jobs()},
@@ -276,8 +276,8 @@ func (n *naive) startEach(ctx context.Context, parent Object, s schedule.Schedul
 	return n.record(ctx, Object{}, parent, nil)
 }
 
-// report reports the runs whose place a later run has taken. Its mistakes are to report the later
-// run itself, a run twice, or a run that waits.
+// report reports the runs that are skipped for a later run. Its possible mistakes: it reports the
+// later run itself, reports a run twice, reports a run that waits, or reports nothing.
 func (n *naive) report(ctx context.Context, started, held bool, s schedule.Schedule, from, run time.Time) error {
 	left := 0
 	switch {
@@ -411,8 +411,8 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestOverlap: a crashed replica ends even if another one runs. A replica may start a child beside
-// the other's child only until the watches have shown that child.
+// TestOverlap: a crashed replica ends even if the other replica still runs. Once the watches have
+// shown a child of one replica, the other replica must not start a child beside it.
 func TestOverlap(t *testing.T) {
 	for _, test := range []struct {
 		name       string
@@ -594,8 +594,8 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestEvents: the events of the program are kept in both API versions. An event with a count is
-// kept as often as it was counted.
+// TestEvents: the events of the program are kept in both API versions. An event whose count is n is
+// kept n times.
 func TestEvents(t *testing.T) {
 	subject := naive{}.subject()
 	subject.Start = func(ctx context.Context, config *rest.Config) error {

@@ -226,9 +226,9 @@ func quorumOf(w *World, specs map[string]*Job, j *JobRecord) int {
 	return int(specs[j.Name].Pod.Quorum)
 }
 
-// hasBegun reports whether the work of a pod began at the right time. Without a quorum that is the
-// start of the pod. With one, as many pods as the quorum asks for must run, or another pod must be
-// at work.
+// hasBegun reports whether the work of a pod began at the right time. Without a quorum, the work
+// begins when the pod starts. With a quorum, at least that many pods must run, or another pod must
+// be at work already.
 func hasBegun(p *PodRecord, all []PodRecord, quorum int) bool {
 	switch {
 	case p.Restarts > 0, p.Began == None && (quorum > 0 || p.Started == None):

@@ -129,7 +129,8 @@ func TestRun_SameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// TestCompare_OnAnyNumberOfCores: each figure belongs to its variant and seed.
+// TestCompare_OnAnyNumberOfCores: each figure of a comparison is the figure of its variant and
+// seed.
 func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 	variants := []Variant{{"calm", small}, {"troubled", func(seed uint64) World { return troubled(small(seed)) }}}
 	var tables []string
@@ -201,7 +202,7 @@ func TestRun_CronJobs(t *testing.T) {
 		t.Errorf("%+v, %+v", a, b)
 	}
 
-	// The run of 00:00 is not due, since the CronJobs come at that time; the last is at 23:50.
+	// The CronJobs are created at 00:00, so their first run is at 00:10; the last is at 23:50.
 	if started[0] != 143 || started[2] != 143 || missed[0]+missed[2] > 0 {
 		t.Errorf("Allow and Replace start %d and %d runs", started[0], started[2])
 	}
@@ -209,7 +210,7 @@ func TestRun_CronJobs(t *testing.T) {
 		t.Errorf("Forbid starts %d runs and misses %d", started[1], missed[1])
 	}
 
-	// The latest run of the suspension, at 11:00, starts when the suspension is over.
+	// The latest run that the suspension held back, at 11:00, starts when the suspension is over.
 	if started[3]+missed[3] != 23 || missed[3] != 4 {
 		t.Errorf("the paused one starts %d runs and misses %d", started[3], missed[3])
 	}
@@ -265,8 +266,8 @@ func TestRun_SaysWhatIsOpen(t *testing.T) {
 	}
 }
 
-// Open.Why is the reason of the first open job. Here its pod ended just before the end of the
-// simulation, and only the other job waits.
+// Open.Why is the reason why the first open job waits. Here the pod of the first open job has just
+// ended, so it is the second job that waits, and Why is empty.
 func TestRun_SaysWhyOfTheFirstJob(t *testing.T) {
 	ends := Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(59500 * time.Millisecond)}}
 	waits := Job{Name: "b", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second), Failure: 1}}
@@ -295,7 +296,8 @@ func TestRun_Interrupted(t *testing.T) {
 	}
 }
 
-// A simulation that ends between the calls of rounds ends these rounds.
+// When a simulation ends, some rounds may still have calls to make. Those rounds end with the
+// simulation.
 func TestRun_EndsItsRounds(t *testing.T) {
 	w := crons(1)
 	w.Jobs, w.ControlPlane.Latency = small(1).Jobs, Constant(w.Until)
@@ -457,8 +459,8 @@ func TestManyEdits(t *testing.T) {
 	}
 }
 
-// Open.Idle has a CronJob without a run. Its first run would be at its creation, which does not
-// count, and the next one at the end.
+// Open.Idle names the CronJobs that have no run after their creation and before the end. A run at
+// exactly one of these two times does not count.
 func TestIdleCronJob(t *testing.T) {
 	world := func(until time.Duration) World {
 		c := func(name, schedule string) CronJob {

@@ -82,7 +82,8 @@ func TestRun_Gangs(t *testing.T) {
 		nodes       int
 		disruptions []Disruption
 		jobs        []Job
-		// bound is when the pods of the last job get nodes. why is what it waits for at the end.
+		// bound lists when the pods of the last job get nodes. why is what that job waits for at
+		// the end.
 		bound, why string
 	}{
 		{"J44 as many nodes as pods", 3, nil, []Job{gangJob("g", ganged(3, 3, 0))}, "0 0 0", ""},
@@ -317,8 +318,8 @@ func drawGangs(w *World, seed uint64) {
 	}
 }
 
-// TestRun_DrawnGangs: in drawn worlds with gangs, what holds for every world holds as well, and
-// gangs are placed whole. The same world always gives the same run.
+// TestRun_DrawnGangs: drawn worlds with gangs pass the checks of every world, and gangs are placed
+// whole. The same world always gives the same run.
 func TestRun_DrawnGangs(t *testing.T) {
 	const worlds = 600
 	groups, placed, never := 0, 0, 0

@@ -69,7 +69,7 @@ func TestRates_Seed(t *testing.T) {
 	}
 }
 
-// Two nodes always cost their price. One of them is busy for half an hour.
+// The cost is that of two nodes for the whole time. One node is busy for half an hour.
 func TestCost(t *testing.T) {
 	one := int32(1)
 	spec := job.Spec{Completions: &one, Parallelism: &one}
@@ -91,7 +91,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A lost node takes its pods with it, and pods are evicted by a rate of their own.
+// A lost node takes its pods with it. Pods are also evicted at a rate of their own.
 func TestRates_LossesAndPods(t *testing.T) {
 	w := spot(3)
 	w.Nodes = Nodes(10, Node{Pods: 2, Losses: 1, Away: Constant(30 * time.Minute)})

@@ -53,7 +53,7 @@ func TestRun_DrawnWorlds(t *testing.T) {
 	}
 }
 
-// Without records, a run has the same sums.
+// A run without records has the same sums as a run with records.
 func TestRun_Summary(t *testing.T) {
 	for seed := range uint64(60) {
 		full, err := Run(t.Context(), drawWorld(seed))

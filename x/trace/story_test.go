@@ -19,7 +19,7 @@ type story struct {
 	version int
 	objects map[string]map[string]any
 	lines   []string
-	// form makes a line of an event: a watch event if it is nil.
+	// form writes an event as a line of the log. If form is nil, the line is a watch event.
 	form func(change string, object map[string]any, replaced string) string
 }
 

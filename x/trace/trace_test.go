@@ -78,8 +78,9 @@ func replaced(s *story, spec string) {
 	s.runs("a2")
 }
 
-// evicted creates a job with three indexes that run. The pod of index 0 is deleted and counted. It
-// may end before or after that.
+// evicted creates a job with three indexes that run. The pod of index 0 is deleted, ends in the
+// phase that argument before names, is counted, and ends in the phase that argument after names. An
+// empty phase is left out.
 func evicted(s *story, before, after string) {
 	first(s, indexed+`,"parallelism":3`, index(0))
 	s.pod("b", "j", index(1))
@@ -768,7 +769,8 @@ func TestManagedBy(t *testing.T) {
 	}
 }
 
-// TestRelease: if two gates are off, no interim condition announces the end of a job.
+// TestRelease: if the gates JobManagedBy and JobPodReplacementPolicy are off, no interim condition
+// announces the end of a job.
 func TestRelease(t *testing.T) {
 	r, err := release.Parse("1.31,JobManagedBy=false,JobPodReplacementPolicy=false")
 	must.OK(t, err)

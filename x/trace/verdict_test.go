@@ -184,8 +184,8 @@ func TestUnshown(t *testing.T) {
 
 func lines(parts ...[]string) string { return strings.Join(slices.Concat(parts...), "\n") + "\n" }
 
-// TestUnannounced: where the release announces no failure, the pods that the failed job deletes are
-// listed by a status without conditions.
+// TestUnannounced: in a release that does not announce a failure by a condition, a failed job
+// deletes its pods and lists them while its status has no conditions yet.
 func TestUnannounced(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.31,JobPodReplacementPolicy=false":                   "[]",

@@ -31,7 +31,8 @@ import (
 
 const manifests = "manifests/"
 
-// TestParse: flags and the file of the planners.
+// TestParse: the configuration has the values of the flags and of the file with the options of the
+// planners.
 func TestParse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "planners.yaml")
 	testfile.Write(t, "job: {pendingTimeout: 1m}", file)

@@ -127,8 +127,9 @@ func TestCronJobRuns(t *testing.T) {
 	}
 }
 
-// atSpeeds tries a fast clock, and slower ones if the machine is too slow or too busy. try returns
-// what is missing at a speed, or "". It reports other errors itself.
+// atSpeeds calls try with a fast clock, and then with slower ones in case the machine is too slow
+// or too busy. It stops once try returns "". Otherwise try returns what was missing at this speed.
+// Function try reports other errors itself.
 func atSpeeds(t *testing.T, speed int, try func(w *world, speed int) (missing string)) {
 	t.Helper()
 	var missing string

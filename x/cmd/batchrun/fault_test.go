@@ -40,7 +40,8 @@ func smallWorld(t *testing.T) *world {
 	return w
 }
 
-// fill fills the state folder until the returned function is called.
+// fill writes to a file in the state folder until the disk is full. The returned function removes
+// the file.
 func (w *world) fill() (free func()) {
 	w.t.Helper()
 	name := filepath.Join(w.state, "filler")
@@ -81,8 +82,8 @@ func TestFullDisk(t *testing.T) {
 	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	free := w.fill()
-	// Then the end of a lost pod has to be recorded and the pod has to be replaced. Two other pods
-	// have to record their ends.
+	// While the disk is full, one pod is lost and two others end. These ends must be recorded, and
+	// the lost pod must be replaced.
 	pid, err := w.folders()[0].Supervisor()
 	if err != nil || pid == 0 {
 		t.Fatal(pid, err)

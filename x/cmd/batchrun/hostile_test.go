@@ -272,9 +272,9 @@ func (w *world) wantFiles(want map[string]string) {
 	}
 }
 
-// Commands that only read write nothing, even where SQLite would clean up. SQLite would do so after
-// the end of the runner, for a database of an earlier version, and while its log has data, with an
-// index or without one.
+// Commands that only read write nothing, even where SQLite would clean up: when the log of the
+// database has data, with the index of the log or without it; after the runner has ended; and in a
+// database of an earlier version.
 func TestLooksWriteNothing(t *testing.T) {
 	for name, prepare := range map[string]func(w *world, db string){
 		"the runner was killed": func(*world, string) {},

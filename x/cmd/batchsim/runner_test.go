@@ -108,8 +108,8 @@ func TestSweepAsIndexedJob(t *testing.T) {
 	}
 }
 
-// TestSearchAsIndexedJob does the same with the manifest of the search. Here, the search is less
-// deep.
+// TestSearchAsIndexedJob does what TestSweepAsIndexedJob does, with the manifest of the search,
+// search.yaml. The search is less deep here.
 func TestSearchAsIndexedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds other programs")

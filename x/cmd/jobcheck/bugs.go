@@ -15,8 +15,8 @@ import (
 )
 
 // bug is the planner of this library with a planted bug: it overlooks something before it plans, or
-// its answer is changed afterwards. It breaks one rule of docs/rules.md. The rule decides in a
-// snapshot if the answer of this planner differs from the right one.
+// its answer is changed afterwards. It breaks one rule of docs/rules.md. If the answer of this
+// planner to a snapshot differs from the right one, "the rule decides" in that snapshot.
 type bug struct {
 	rule, text string
 	// overlook changes the snapshot before it plans. It replaces the values of pointers and slices,
@@ -24,8 +24,8 @@ type bug struct {
 	overlook func(*job.Snapshot)
 	// spoil changes the answer.
 	spoil func(*job.Snapshot, *answer)
-	// spec and meddle change a life so that it reaches snapshots in which the rule decides. They
-	// are set if such snapshots are rare otherwise.
+	// spec and meddle change a life so that the rule decides in some of its snapshots. They are set
+	// only if that would be rare otherwise.
 	spec   func(*rapid.T, *job.Spec)
 	meddle func(*rapid.T, *world.Job)
 	// gangs is true for a rule of jobs with Options.Gangs.
@@ -49,7 +49,7 @@ func (b *bug) answer(s *job.Snapshot) *answer {
 	return a
 }
 
-// planted returns the planners by which the questions are measured.
+// planted returns the planners with planted bugs that good questions catch.
 func planted(gangs bool) []bug {
 	if gangs {
 		return slices.Concat(bugs, gangBugs)
@@ -57,8 +57,8 @@ func planted(gangs bool) []bug {
 	return bugs
 }
 
-// bugs are planners with a planted bug, in the order of the rules. They are all of them unless
-// -gangs is set.
+// bugs are planners with a planted bug, in the order of the rules. Without -gangs, these are all
+// planners.
 var bugs = []bug{
 	{rule: "J3", text: "plans the job of another controller",
 		overlook: func(s *job.Snapshot) { s.Job.Spec.ManagedBy = nil },
@@ -554,7 +554,7 @@ func indexed(_ *rapid.T, s *job.Spec) {
 	s.Parallelism = new(max(*s.Parallelism, 2))
 }
 
-// firstSuccess makes the first success enough.
+// firstSuccess gives the Job a success policy for which one success is enough.
 func firstSuccess(t *rapid.T, s *job.Spec) {
 	indexed(t, s)
 	s.Completions = new(max(*s.Completions, 3))

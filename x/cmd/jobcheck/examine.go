@@ -174,7 +174,8 @@ func (e *examiner) note(id int, q *asked, question, reply []byte, broken []jobch
 	return nil
 }
 
-// measure notes which bugs the question would have caught in an answer with the same parts.
+// measure notes which planted bugs the question catches. From the wrong answer of a bug it first
+// drops the parts that the program's answers lack.
 func (e *examiner) measure(q *asked, a *answer) {
 	for i := range e.bugs {
 		if e.caught[i] {

@@ -7,23 +7,26 @@
 // answers with one line each, in the same order. Without a program, jobcheck writes the questions
 // to its own standard output and reads the answers from its standard input.
 //
-// A question is a JSON object: {"id": 7, "snapshot": ...}, with the snapshot in the form of
-// package job: a job with its spec and status, its pods, the time, and options. The
-// snapshots come from random lives of jobs, and are drawn so that each rule decides in some of them.
-// Each is Consistent, and has no memory.
+// A question is a JSON object: {"id": 7, "snapshot": ...}, with the snapshot in the form of package
+// job: a job with its spec and status, its pods, the time, and options. The snapshots come from
+// random lives of jobs, and every rule makes a difference in some of them. Each snapshot is
+// Consistent, and its Memory is empty.
 //
 // An answer is {"id": 7, "plan": ..., "status": ...}, in the form of job.Plan and job.Status. Each
-// of the two may be left out. The plan needs create, delete, adopt, release and untrack, and the at
-// of its requeue. The status is the one that the program writes once all creations and deletions of
-// its plan are done, before it removes finalizers: its uncounted lists hold the UIDs of the pods
-// that lose them next. It is left out if nothing is to be written. An answer with a plan may add
-// "settled", the status once the finalizers are gone, if that is written. A program that cannot
-// answer says {"id": 7, "error": "..."}. With -gangs some snapshots have options.gangs: their plans need
-// groups, and the group of each creation; new groups may have any names. Unknown fields are errors.
-// -sample 7 prints question 7 and the answer of this library, for the same -seed and -gangs.
+// of the two may be left out. The plan needs the fields create, delete, adopt, release, untrack and
+// requeue; of requeue, only at is needed. The status is the one that the program writes once all
+// creations and deletions of its plan are done, before it removes finalizers. So the uncounted
+// lists of the status hold the UIDs of the pods whose finalizers are removed next. The status is
+// left out if nothing is to be written. An answer with a plan may add "settled". That is the status
+// that the program writes once the finalizers are gone, if it writes one. A program that cannot
+// answer says {"id": 7, "error": "..."}. With -gangs some snapshots have options.gangs: their plans
+// need groups, and the group of each creation; new groups may have any names. Unknown fields are
+// errors. -sample 7 prints question 7 and the answer of this library, for the same -seed and
+// -gangs.
 //
-// Words are the names of constants without the prefix of their type. The first word of state and of
-// kind is left out of questions. An answer may leave out reasons and as, which are for people:
+// Words are the names of constants without the prefix of their type. In questions, a state or a
+// kind is left out if it is the first word of its list. An answer may leave out the fields reason
+// and as, which are for people:
 //
 //	state   (of a container) Waiting, Running, Terminated
 //	kind    (of a container) App, Init, RestartableInit

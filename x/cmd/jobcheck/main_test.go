@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// The test binary plays the foreign program if this variable names a planner.
+// If this variable names one of the planners, the test binary is the program that jobcheck asks.
 const planner = "JOBCHECK_PLANNER"
 
 // The test binary is the command if this variable is set.
@@ -120,8 +120,8 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 	"surplus pods in another way": func(s *job.Snapshot, a *answer) string { deleteAnother(s, a); return "" },
 }
 
-// renameNew gives the new workload, its template and the new pod group of a plan other names. The pod
-// group is made from the template with the given name.
+// renameNew changes the names of the objects that a plan creates: its workload, the template in the
+// workload, and the pod group. The pod group refers to the template by the given name.
 func renameNew(p *job.Plan, template string) {
 	names := map[string]string{"": ""}
 	for i := range p.Groups {
@@ -270,8 +270,9 @@ func TestAsk_BadAnswers(t *testing.T) {
 	}
 }
 
-// TestQuestions: each planted bug shows in at least 1 % of the questions, so each rule decides in some
-// of them. Nearly all jobs have pods. The right answers pass, and the answers of most bugs do not.
+// TestQuestions: in at least 1 % of the questions, the answer of each planted bug differs from the
+// right one. Nearly all jobs have pods. The right answers pass. The answers of each bug fail with
+// -exact, and those of most bugs also without it.
 func TestQuestions(t *testing.T) {
 	const n = 530
 	bugs := planted(true)
@@ -333,7 +334,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestRun_NeedsAReport: without a program, standard output is used for the questions.
+// TestRun_NeedsAReport: without a program, standard output has the questions, so the report needs a
+// file.
 func TestRun_NeedsAReport(t *testing.T) {
 	if _, err := run(nil, strings.NewReader(""), io.Discard, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "-report FILE") {

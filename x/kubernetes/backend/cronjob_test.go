@@ -144,8 +144,7 @@ func TestCronJob_Errors(t *testing.T) {
 	}
 }
 
-// TestCronJob_Versions: a later write of the round is on condition of the version that the first
-// write has returned.
+// TestCronJob_Versions: a write reports its version, and the later writes of the round require it.
 func TestCronJob_Versions(t *testing.T) {
 	written := aCronJob()
 	written.ResourceVersion = "6"

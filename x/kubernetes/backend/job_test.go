@@ -207,8 +207,8 @@ func TestJob_AdoptLooksOnce(t *testing.T) {
 	}
 }
 
-// TestJob_Versions: each write reports its version. The second write of the status is on condition
-// of the version of the first, and the given object stays unchanged.
+// TestJob_Versions: each write reports its version. The second write of the status requires the
+// version that the first one has returned. The given object stays unchanged.
 func TestJob_Versions(t *testing.T) {
 	first, second := aJob(), aJob()
 	first.ResourceVersion, second.ResourceVersion = "6", "7"

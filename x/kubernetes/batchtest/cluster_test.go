@@ -132,8 +132,8 @@ func TestPod(t *testing.T) {
 	})
 }
 
-// TestKubelet_Appeared: when the kubelet begins the life of a pod, it wakes those who wait. They
-// may have seen the pod in the cache before, and no further write of a pending pod would wake them.
+// TestKubelet_Appeared: when the kubelet begins the life of a pod, it wakes the waiters. A waiter
+// may have seen the pod in the cache before that, and no later write would wake it.
 func TestKubelet_Appeared(t *testing.T) {
 	informer := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0).Core().V1().Pods().Informer()
 	k, err := newKubelet(nil, informer, clock.RealClock{}, func(err error) { t.Error(err) })
@@ -256,7 +256,8 @@ func TestWaitRuns(t *testing.T) {
 	})
 }
 
-// TestExplain describes a pod without a rule, one that was evicted, and a job that a finalizer holds.
+// TestExplain explains a pod that no call of Pods selects, an evicted pod, and a deleted job that
+// still has a finalizer.
 func TestExplain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, client := inMemory(t)
@@ -288,7 +289,8 @@ func TestExplain(t *testing.T) {
 	})
 }
 
-// TestRelease: the controllers decide as the release does. Suspending keeps startTime before 1.36.
+// TestRelease: the controllers decide as those of the release. Before 1.36, a job keeps its
+// startTime when it is suspended.
 func TestRelease(t *testing.T) {
 	for r, keeps := range map[release.Release]bool{release.V135(): true, release.V136(): false} {
 		inBubble(t, func(t *testing.T) {
@@ -370,7 +372,7 @@ func TestStop_Events(t *testing.T) {
 	})
 }
 
-// TestServers: clusters on two servers, concurrently, do not affect each other.
+// TestServers: clusters that run at the same time on two servers do not affect each other.
 func TestServers(t *testing.T) {
 	for _, code := range []int32{0, 1} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {

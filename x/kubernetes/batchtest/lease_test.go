@@ -21,8 +21,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestLease: two clusters of one server that serve the same namespace are refused, whichever starts
-// first. Once a cluster has stopped, another can start.
+// TestLease: a cluster does not start while another cluster of the server serves one of its
+// namespaces. Once the other cluster has stopped, it can start.
 func TestLease(t *testing.T) {
 	whole := []Option(nil)
 	of := func(name string) []Option { return []Option{Namespace(name)} }
@@ -90,9 +90,8 @@ func TestLease_Killed(t *testing.T) {
 	})
 }
 
-// TestLease_Together: two clusters start together, and there is still the lease of a killed
-// cluster. At most one of the two starts. Afterwards the old lease is gone, and nobody waits for it
-// again.
+// TestLease_Together: two clusters start together while the lease of a killed cluster still exists.
+// At most one of the two starts. Afterwards the old lease is gone, and nobody waits for it again.
 func TestLease_Together(t *testing.T) {
 	of := func(name string) []Option { return []Option{Namespace(name)} }
 	for name, c := range map[string]struct {

@@ -40,8 +40,8 @@ func TestE1_Clock(t *testing.T) {
 	})
 }
 
-// TestCL5_Turns: a round makes ten plans at most, each at the time of the clock, and the next round
-// comes a second later.
+// TestCL5_Turns: a round makes at most ten plans. By the clock of the options, the next round comes
+// a second later.
 func TestCL5_Turns(t *testing.T) {
 	const runs = 24
 	o := controller.CronJobOptions{Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}}

@@ -37,7 +37,8 @@ func storing(leaves func(cronjob.Status) cronjob.Status) controller.Cron[*beat, 
 
 var hourly = beat{Schedule: "@hourly"}
 
-// TestC18_WhatTheStatusStores: only what the status does not return is computed from the children.
+// TestC18_WhatTheStatusStores: active children and the last success are read from the status. They
+// are computed from the children if the status does not return them, or if the options say so.
 func TestC18_WhatTheStatusStores(t *testing.T) {
 	of := func(change func(*cronjob.Status)) func(cronjob.Status) cronjob.Status {
 		return func(s cronjob.Status) cronjob.Status {
@@ -104,8 +105,8 @@ func TestCron_Child(t *testing.T) {
 	})
 }
 
-// TestCron_Ending: a complete child gets its end as its time of completion, unless the kind sets
-// one. Other children get none.
+// TestCron_Ending: the CompletionTime of a complete child is the time of its end, unless the kind
+// sets another one. Other children get no CompletionTime.
 func TestCron_Ending(t *testing.T) {
 	kind := storing(nil)
 	kind.Ended = func(t *task, c *cronjob.Child) {

@@ -189,7 +189,7 @@ type clockwork struct {
 	log      []string
 }
 
-// renamed renames the event of a start.
+// renamed gives the event of a creation the reason TaskCreated.
 func renamed(_ controller.Object, _ controller.CronJobRound, events []job.Event) []job.Event {
 	for i := range events {
 		if events[i].Reason == "SuccessfulCreate" {
@@ -227,8 +227,8 @@ func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.Cron
 	})
 }
 
-// round lets time pass and runs a round. While the next round is due immediately, it runs that as
-// well.
+// round lets time pass and runs a round. As long as the next round is due immediately, it runs the
+// next round as well.
 func (c *clockwork) round(d time.Duration) (next time.Time, err error) {
 	time.Sleep(d)
 	for range 9 {
@@ -276,8 +276,8 @@ func (c *clockwork) want(times ...string) {
 func minute(n int) string { return fmt.Sprint(time.Date(2000, 1, 1, 0, n, 0, 0, time.UTC).Unix() / 60) }
 func second(n int) string { return fmt.Sprint(time.Date(2000, 1, 1, 0, 0, n, 0, time.UTC).Unix()) }
 
-// TestCron_ResumeStartsOne: after a week of suspension one task starts, not one for each missed
-// minute; the same holds after an edit.
+// TestCron_ResumeStartsOne: when a beat resumes after a week, one task starts, not one for each
+// missed minute.
 func TestCron_ResumeStartsOne(t *testing.T) {
 	kind, o := inMinutes()
 	kind.New = func(*beat) *task {
@@ -350,8 +350,8 @@ func TestCron_NameThatExists(t *testing.T) {
 	})
 }
 
-// TestCron_GoneTask: Forbid starts a run if the task before is gone, even if the status cannot be
-// written. The list of active tasks may be the cached object's own, which a round must not change.
+// TestCron_GoneTask: Forbid starts a run if the previous task is gone, even if the status cannot be
+// written. The list of active tasks may belong to the cached object, so a round must not change it.
 func TestCron_GoneTask(t *testing.T) {
 	history(t, storing(nil), controller.CronJobOptions{LiveReads: true}, beat{Schedule: "@hourly", Overlap: "Forbid"}, func(c *clockwork) {
 		c.round(time.Hour)

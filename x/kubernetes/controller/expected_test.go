@@ -167,8 +167,8 @@ func TestE1_Expected(t *testing.T) {
 	}
 }
 
-// TestJobs_Forgets: no round waits for expectations of a job that is gone, or that was not served
-// for a time.
+// TestJobs_Forgets: when a job is gone, or was not served for a time, no round waits for its
+// earlier writes.
 func TestJobs_Forgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mineNow := true

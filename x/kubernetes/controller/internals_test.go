@@ -48,8 +48,8 @@ func TestIsTold(t *testing.T) {
 	}
 }
 
-// TestCronReport_HasFailed: a round has failed if one of its calls was unsuccessful. An object that
-// was gone is not a failure.
+// TestCronReport_HasFailed: a round has failed if one of its calls was unsuccessful. A call that
+// finds its object gone is not a failure.
 func TestCronReport_HasFailed(t *testing.T) {
 	for result, want := range map[cronjobreason.Result]bool{
 		cronjobreason.ResultDone: false, cronjobreason.ResultGone: false, cronjobreason.ResultUnsuccessful: true,
@@ -77,7 +77,8 @@ func TestBatchCronJobs_New(t *testing.T) {
 	}
 }
 
-// TestCreations_Timeout: a pod that the cache does not show is kept for the time of an expectation.
+// TestCreations_Timeout: a new pod that the cache does not show is remembered as long as an
+// expectation lasts.
 func TestCreations_Timeout(t *testing.T) {
 	const uid = types.UID("uid-j")
 	key, at := types.NamespacedName{Namespace: "ns", Name: "j"}, time.Unix(1_000_000_000, 0)

@@ -18,7 +18,8 @@ import (
 )
 
 // TestJ41_MergedEvents: a round reports the pods that it creates in one event with their number. A
-// single pod and each failure have their own event, even if the failure reads like the event of a pod.
+// single pod has its usual event. Each failure has an event of its own, even if its text is like
+// that of a created pod.
 func TestJ41_MergedEvents(t *testing.T) {
 	names := func(n int) string {
 		var all []string

@@ -70,8 +70,8 @@ func TestJ36_Orphans(t *testing.T) {
 	})
 }
 
-// TestJ36_OrphanEvents: a job that has ended or is gone queues its pods; other pods are queued
-// themselves.
+// TestJ36_OrphanEvents: when a job ends or is deleted, one key for all of its pods is queued. Other
+// pods are queued one by one.
 func TestJ36_OrphanEvents(t *testing.T) {
 	cluster := newCluster(t)
 	c, err := controller.NewOrphanReconciler(kindOf(controller.BatchJobs(cluster, nil), cluster, cluster.jobCache, cluster.podCache), controller.OrphanOptions{ManagedBy: mine})
@@ -203,7 +203,8 @@ func TestNew_Incomplete(t *testing.T) {
 	}
 }
 
-// TestJ36_Release: which pods of a key lose the finalizer, with which calls and errors.
+// TestJ36_Release: whether a pod loses the finalizer, and the calls and errors of the round, for
+// the key of its job and for its own key.
 func TestJ36_Release(t *testing.T) {
 	const selector = "job=j"
 	j, ended, others := newJob("j", pointTo(mine)), newJob("j", pointTo(mine)), newJob("j", pointTo("example.com/other"))

@@ -109,8 +109,8 @@ func TestCron_EditEventsOfRefusals(t *testing.T) {
 	})
 }
 
-// TestCron_Report: the report reaches the status of the parent, in one write with the status of the
-// CronJob, or alone if that stays the same. There is no write if nothing changes.
+// TestCron_Report: the report reaches the status of the parent. If the status of the CronJob
+// changes too, one write stores both. If nothing changes, nothing is written.
 func TestCron_Report(t *testing.T) {
 	kind := storing(nil)
 	kind.Report = says
@@ -258,7 +258,7 @@ func TestCron_ToldAsksForNoRound(t *testing.T) {
 	}
 }
 
-// TestKind_Report: the same holds for objects with pods.
+// TestKind_Report: the report of an object with pods reaches its status, as in TestCron_Report.
 func TestKind_Report(t *testing.T) {
 	kind := films()
 	broken := errors.New("no camera")

@@ -69,8 +69,8 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 			for range 5 { // the cache stays behind
 				time.Sleep(time.Second)
 				_, _ = d.round("c") // it may request another round
-				// Both jobs are gone, so the plan finds no job that is missing in the status, and
-				// nothing is read again.
+				// Both jobs leave the cache, so the plan finds no job that the status lacks, and
+				// the CronJob is not read again.
 				must.OK(t, errors.Join(d.jobs.Delete(other), d.jobs.Delete(started)))
 			}
 

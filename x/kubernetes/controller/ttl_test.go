@@ -71,7 +71,8 @@ func (a *added) NewAddsMetric(queue string) workqueue.CounterMetric {
 	return a
 }
 
-// TestTTL_OfANamespace: a replica examines the finished jobs only of a namespace that it takes over.
+// TestTTL_OfANamespace: when a replica takes over a namespace, it examines the finished jobs of
+// this namespace only.
 func TestTTL_OfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
@@ -126,7 +127,8 @@ func TestTTL_Clock(t *testing.T) {
 	})
 }
 
-// TestTTL_Calls: the requests of one round, and how it deletes. The cache may be behind (T4).
+// TestTTL_Calls: the requests of one round, and when the next round is due. The cache may be older
+// than the server (T4).
 func TestTTL_Calls(t *testing.T) {
 	never := func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = nil }
 	later := func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = pointTo[int32](30) }

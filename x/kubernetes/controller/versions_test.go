@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// seen is a store at that version.
+// seen is a store that has seen this version.
 type seen string
 
 func (s seen) LastStoreSyncResourceVersion() string { return string(s) }
@@ -52,8 +52,9 @@ func TestE6_Versions(t *testing.T) {
 	}
 }
 
-// TestE6_NotificationsInstead: a cache that does not know its version, because its feature gate is
-// off, blocks no job. The versions of its notifications are used instead.
+// TestE6_NotificationsInstead: if a feature gate is off, a cache does not know its version. Then
+// the versions of its notifications are used, and a lost notification delays the job only for a
+// limited time.
 func TestE6_NotificationsInstead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := versions{stores: [2]store{ofOwners: seen(""), ofPods: seen("")}}

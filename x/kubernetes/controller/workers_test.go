@@ -105,7 +105,7 @@ func TestController_Namespaces(t *testing.T) {
 	})
 }
 
-// TestController_CrashOnPanic: with CrashOnPanic, the panic of a round panics in its worker.
+// TestController_CrashOnPanic: with CrashOnPanic, nothing recovers from the panic of a round.
 func TestController_CrashOnPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
@@ -130,8 +130,9 @@ type starts func(context.Context) error
 
 func (s starts) Start(ctx context.Context) error { return s(ctx) }
 
-// TestRun: the first error ends all controllers, is the cause of their contexts, and is returned. A
-// controller that ends without an error ends no other. In any case, the contexts end with Run.
+// TestRun: the first error ends all controllers. It is the cause of their contexts, and Run returns
+// it. A controller that ends without an error leaves the others running. When Run returns, all
+// contexts have ended.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inside context.Context
@@ -185,7 +186,7 @@ func TestController_LastRound(t *testing.T) {
 	})
 }
 
-// TestIsExpected: late caches and writes of other clients are expected.
+// TestIsExpected: errors from late caches and from writes of other clients are expected.
 func TestIsExpected(t *testing.T) {
 	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", nil)
 	for _, tc := range []struct {

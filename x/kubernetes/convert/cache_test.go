@@ -148,7 +148,7 @@ func TestPodCache_Once(t *testing.T) {
 	}
 }
 
-// TestPodCache_Owner: the Owner of a pod also follows changes of the job.
+// TestPodCache_Owner: the Owner of a pod is computed again if the job has a new version, or none.
 func TestPodCache_Owner(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -207,8 +207,8 @@ func TestPodCache_NoAllocations(t *testing.T) {
 	}
 }
 
-// TestPodCache_NotOfTheNext: a decision about a pod of a job is not reused for the next job of that
-// name, even if both have the same version.
+// TestPodCache_NotOfTheNext: a decision about a pod of one job is not reused for the next job of
+// the same name, even if the two jobs have the same version.
 func TestPodCache_NotOfTheNext(t *testing.T) {
 	first, next, cache := someJob("a"), someJob("b"), &convert.PodCache{}
 	first.Version, next.Version = 7, 7

@@ -124,7 +124,8 @@ func TestPod_Untyped(t *testing.T) {
 	}
 }
 
-// TestPod_Counts: a pod with failures of its index keeps its conditions and their times.
+// TestPod_Counts: the conversion keeps the failure count of a pod's index, and the pod's conditions
+// with their times.
 func TestPod_Counts(t *testing.T) {
 	p := convert.Pod(&job.Job{}, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexFailureCountAnnotation: "2"}},
@@ -153,7 +154,8 @@ func TestPod_Bounds(t *testing.T) {
 	}
 }
 
-// TestChildOf: the value of a child is made from its metadata. Its start is its creation.
+// TestChildOf: a Child is computed from the metadata of an object. Its StartTime is the object's
+// creation.
 func TestChildOf(t *testing.T) {
 	o := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: fmt.Sprint("c-", at(0).Unix()/60), Namespace: "ns", UID: "p", CreationTimestamp: metav1.Time{Time: at(1)},

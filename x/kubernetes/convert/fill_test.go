@@ -61,7 +61,7 @@ func fill(data []byte, object any) {
 
 func pick[T any](c randfill.Continue, of ...T) T { return of[c.Intn(len(of))] }
 
-// someTime returns the zero time, or a whole second in the range of an object.
+// someTime returns the zero time, or a whole second between the years 1970 and 9999.
 func someTime(c randfill.Continue) metav1.Time {
 	if c.Intn(4) == 0 {
 		return metav1.Time{}

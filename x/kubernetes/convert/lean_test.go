@@ -131,7 +131,8 @@ func FuzzLean_Malformed(f *testing.F) {
 	})
 }
 
-// TestLean_Truncated: a message that is cut off, has an extra byte, or has a number in place of the object fails as without Lean.
+// TestLean_Truncated: a message is cut off, has an extra byte, or has a number in place of the
+// object. With Lean and without it, decoding fails with the same error.
 func TestLean_Truncated(t *testing.T) {
 	whole, lean := decoders(scheme)
 	message := encode(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p"}})

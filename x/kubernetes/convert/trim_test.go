@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// FuzzTrim: for any job, a trimmed pod converts to the same value as the whole pod. But if its
-// controller is of another kind, the trimmed pod is Foreign to every job.
+// FuzzTrim: for any job, a trimmed pod converts to the same value as the whole pod. A pod whose
+// controller is of another kind keeps its finalizers, its phase and its owners.
 func FuzzTrim(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -69,7 +69,7 @@ func TestTrim_Others(t *testing.T) {
 	}
 }
 
-// TestTrim_Labels: all labels stay, however many there are, and their common words are shared.
+// TestTrim_Labels: a trimmed pod has all labels of the whole pod.
 func TestTrim_Labels(t *testing.T) {
 	yes := true
 	owner := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "uid-of-j", Controller: &yes}}

@@ -25,7 +25,8 @@ func TestValidateUpdate(t *testing.T) {
 	}
 }
 
-// TestValidateUpdate_BadTemplate: a template that has no JSON is an error that names the field.
+// TestValidateUpdate_BadTemplate: if a template cannot be written as JSON, the error names the
+// field.
 func TestValidateUpdate_BadTemplate(t *testing.T) {
 	of := &batchv1.Job{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}}
 	bad := of.DeepCopy()

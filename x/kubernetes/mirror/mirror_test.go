@@ -15,7 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/mirror"
 )
 
-// TestMirror: problems of other projects (karmada#7844, kueue#4027), in the types of k8s.io/api.
+// TestMirror repeats problems of other projects (karmada#7844, kueue#4027) with the types of
+// k8s.io/api.
 func TestMirror(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	start := metav1.NewTime(now.Add(-time.Hour))

@@ -203,7 +203,7 @@ func TestSetup_Controllers(t *testing.T) {
 	}
 }
 
-// TestSetup_Fails: each step of a setup that fails is an error.
+// TestSetup_Fails: if a step of a setup fails, the setup returns an error.
 func TestSetup_Fails(t *testing.T) {
 	quiet := controller.Common{Events: discard{}}
 	of := func(c controller.Common) []reconciler {
@@ -282,7 +282,8 @@ func TestSetup_Recorder(t *testing.T) {
 	})
 }
 
-// TestSource: rounds begin when the handler has seen the cache. Otherwise the error has the reason.
+// TestSource: WaitForSync waits until the handler has received the objects of the cache. If the
+// context ends before that, the error is the cause of the context.
 func TestSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := fake.NewClientset(cronJob())

@@ -62,7 +62,8 @@ func TestParsePlanners_Preset(t *testing.T) {
 	}
 }
 
-// TestPlanners_Schedules: with a preset, schedules are read as that release reads them.
+// TestPlanners_Schedules: with a preset, schedules are read as the release of the preset reads
+// them.
 func TestPlanners_Schedules(t *testing.T) {
 	for preset, want := range map[string]release.Release{
 		"kubernetes-1.33":   release.V133(),

@@ -76,8 +76,8 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 }
 
 // TestRunControllers_Gangs: with Planner.Gangs, the workload and the pod group of a job are created
-// before its pods, and their caches are filled. With libraries that lack the fields, the replica
-// fails and says so.
+// before its pods, and the caches of both are filled. If the libraries lack the fields of gangs,
+// the replica fails and says so.
 func TestRunControllers_Gangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := Config{ManagedBy: "a.b/c", Planners: Planners{Job: job.Options{Gangs: true}}, Identity: "me", resync: memory.Resync}.withDefaults()
@@ -222,8 +222,8 @@ func TestRunControllers_CronJobs(t *testing.T) {
 	})
 }
 
-// TestAdvise: the jobs of a CronJob are left to another controller if the gate is on and their
-// managedBy is not that of the replica.
+// TestAdvise: an event reports that the jobs of a CronJob are left to another controller. That
+// happens if the gate JobManagedBy is on, and the jobs' managedBy differs from the replica's.
 func TestAdvise(t *testing.T) {
 	for _, test := range []struct {
 		me       string

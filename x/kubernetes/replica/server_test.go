@@ -82,8 +82,8 @@ func TestAskServer(t *testing.T) {
 	}
 }
 
-// TestServer_Adapt: a controller with a name of your own needs the field managedBy. If both gates
-// are off, the planner writes no SuccessCriteriaMet.
+// TestServer_Adapt: a controller with a name of your own needs the field managedBy. If the server
+// has neither managedBy nor podReplacementPolicy, the planner writes no SuccessCriteriaMet.
 func TestServer_Adapt(t *testing.T) {
 	tests := []struct {
 		server    Server

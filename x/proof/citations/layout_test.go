@@ -20,8 +20,8 @@ const (
 	maxOperands = 3
 )
 
-// unlaid lists the folders that do not keep these limits yet. A folder that has left the list must
-// not come back.
+// unlaid lists the folders that do not keep the limits yet. A folder that has left the list must
+// not return to it.
 var unlaid = []string{"examples"}
 
 // tables lists the folders of tables, where each row is one line.

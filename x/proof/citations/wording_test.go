@@ -33,7 +33,7 @@ var stumbling = []struct {
 	{regexp.MustCompile(`(?i)\bgone on with\b`), "continued, or resumed"},
 }
 
-// TestWording fails on such phrases in comments and documents.
+// TestWording fails on the phrases of stumbling in comments and documents.
 func TestWording(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {

@@ -71,8 +71,8 @@ func sides(yield func(string, script.Controllers) bool) {
 }
 
 // planned counts our rounds. If an iteration writes nothing, only this count shows that the
-// measured time includes its round. Both controllers wait equally long before a round, so that
-// holds for theirs as well.
+// measured time includes its round. Their rounds need no count, since both controllers wait equally
+// long before a round.
 var planned atomic.Int64
 
 // settled is the longest delay of the server's notifications.
@@ -85,7 +85,7 @@ type benchCase struct {
 	// change makes the change, and finished reports whether it has been handled.
 	change   func(w *script.World, n, round int) error
 	finished func(s *batchv1.JobStatus, n int) bool
-	// once is set if a world has only one such round.
+	// once is set if a world can have this round only once.
 	once bool
 }
 

@@ -24,8 +24,8 @@ import (
 
 var again = flag.Int("again", 1, "how often to play each script of the corpus")
 
-// TestCorpus plays the stored scripts. As its comment describes, each script shows a rule, or has
-// once shown a difference.
+// TestCorpus plays the stored scripts. Each script shows a rule, or has once shown a difference:
+// see the comment in the script.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "corpus", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -41,7 +41,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // TestSteps_Pasted: the steps that test kits have printed can be run as scripts. They show no
-// difference, and end as in a story of the planner and on the page.
+// difference, and the jobs end as the stored texts say.
 func TestSteps_Pasted(t *testing.T) {
 	const of = "../../../internal/line/testdata"
 	paste := func(name, want string, look func(*life) string) {

@@ -20,8 +20,8 @@ func cronOptions(o cronjob.Options) ours.Options { return ours.Options{CronJob: 
 
 var seconds int32 = 5
 
-// besides holds the rows about options that Kubernetes does not have. Only our controllers with the
-// option behave as the row says: neither do the real controllers, nor ours without the option.
+// besides holds the rows about options that Kubernetes does not have. Our controllers behave as the
+// row says only with the option. The real controllers never do.
 var besides = []divergence{
 	{row: "Another backoff after failures: base, factor, cap",
 		script:  `job {"parallelism":1,"completions":1,TEMPLATE}; run all; tick 2s; fail 0 code=1; tick 20s`,

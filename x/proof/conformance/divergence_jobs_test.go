@@ -150,8 +150,8 @@ var jobDivergences = []divergence{
 		ours:   "0s 13s 35s"},
 }
 
-// fiveMinutes sleeps until almost five minutes after the last attempt to create a pod. The
-// notification about a change of the job that is made then arrives after exactly five minutes.
+// fiveMinutes sleeps until almost five minutes after the last attempt to create a pod. If the job
+// is changed then, the notification arrives after exactly five minutes.
 func fiveMinutes(l *life) {
 	const latency = 2 * time.Millisecond // of the server's notifications about jobs
 	writes := l.ordered()

@@ -151,7 +151,7 @@ func orNone(p *int32) int32 {
 // statuses returns the counters of the first job, over time.
 func statuses(l *life) string { return strings.Join(l.statuses, "; ") }
 
-// wrote lists the writes that begin with prefix, including failed ones, with their times.
+// wrote lists the writes whose text begins with prefix, including failed ones, with their times.
 func wrote(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string
@@ -191,7 +191,7 @@ func timesOf(prefix string) func(*life) string {
 	}
 }
 
-// inARow returns, for each instant, how many writes in a row begin with prefix.
+// inARow counts the writes that begin with prefix, in each row of such writes at one instant.
 func inARow(prefix string) func(*life) string {
 	return func(l *life) string {
 		var counts []string

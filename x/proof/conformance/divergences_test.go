@@ -32,20 +32,20 @@ type divergence struct {
 	do map[string]func(*life)
 	// options are for the library; the zero value has the recommended ones.
 	options ours.Options
-	// look returns a text after the script. The text must be theirs with the real controllers, and
-	// ours with this library.
+	// look returns a text after the script. The wanted text of the real controllers is in field
+	// theirs, that of this library in field ours.
 	look         func(*life) string
 	theirs, ours string
 
-	// quirk holds the options of the row with which ours does the same as theirs. If it is nil, the
-	// difference remains even with the preset.
+	// quirk holds the options with which ours does the same as the real controllers. If it is nil,
+	// the difference remains even with the preset.
 	quirk *ours.Options
 	// local is the zone of the machine; nil means UTC.
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
-	// since and until are the first and the last release whose controllers behave as theirs
-	// describes; nil means any.
+	// since and until are the first and the last release whose controllers do what field theirs
+	// describes; nil means any release.
 	since, until func() release.Release
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
@@ -154,7 +154,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	return problems
 }
 
-// isPlayed reports whether the real controllers of this binary behave as theirs describes.
+// isPlayed reports whether the real controllers of this binary do what field theirs describes.
 func (d *divergence) isPlayed() bool {
 	return (d.since == nil || !played.IsBefore(d.since())) && (d.until == nil || played.Minor() <= d.until().Minor())
 }

@@ -148,9 +148,9 @@ func isNew(rule string) bool {
 // enough is a number of scripts that exercises all rules.
 const enough = 2000
 
-// rarely lists the rules and situations that need more scripts. For E4 and E5 a cache must be
-// behind at the right moment, for J13 an Indexed job must meet a stray pod without an index, and
-// for the situation the removal of a terminating pod's finalizer must fail.
+// rarely lists the rules and situations that need more scripts. E4 and E5 need a cache that is
+// behind at the right moment. J13 needs an Indexed job that meets a stray pod without an index. The
+// situation needs a failed removal of a terminating pod's finalizer.
 var rarely = map[string]int{"E4": 20_000, "E5": 20_000, "J13": 20_000, "situation: a terminating pod's removal is in flight": 20_000}
 
 // conclude prints the results of a long run. Nothing may be printed after it.
@@ -240,7 +240,7 @@ func (y *tally) report(t *testing.T, number int, generator *rapid.Generator[*scr
 	fmt.Printf("\n%s: script %d of seed %d shows a difference\n%s\n", file, number, y.seed, clipped(s.String()))
 }
 
-// clipped cuts long lines; the file has them in full.
+// clipped cuts long lines. The file of a script has them in full.
 func clipped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

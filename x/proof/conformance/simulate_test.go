@@ -117,7 +117,8 @@ var workloads = []workload{
 	{name: "CronJob, writes refused", cron: true, spec: `"schedule":"*/2 * * * *"`, life: steady, outages: down(sim.APIServer, 50*time.Second, time.Minute)},
 }
 
-// outcome is the result on which both must agree, with times in whole seconds since the beginning.
+// outcome is the result on which the controllers and the simulator must agree, with times in whole
+// seconds since the beginning.
 type outcome struct {
 	Jobs []jobOutcome
 	// Pods are the creations of pods and their ends, in their order.

@@ -15,7 +15,8 @@ import (
 type jugs struct {
 	goal   int
 	rounds int
-	// stuck is an amount in the larger jug from which calm steps never come to rest.
+	// stuck is an amount of water. With this amount in the larger jug, calm steps never come to
+	// rest.
 	stuck int
 }
 
@@ -150,7 +151,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestKeyOf: the keys of similar texts differ in every part of a key that a table uses.
+// TestKeyOf: the keys of similar texts differ in both halves, and are spread evenly over the shards
+// of a table.
 func TestKeyOf(t *testing.T) {
 	low, high, shards := map[uint64]bool{}, map[uint64]bool{}, map[uint64]int{}
 	n := 0
@@ -237,11 +239,10 @@ func TestInterned(t *testing.T) {
 	}
 }
 
-// forked is a system in which each of three steps may be replaced by a fault. Every state rests, or
-// comes to rest one step later. The end of a state names the fault, if that fault matters.
+// forked is a system of three steps. A fault may replace each of them. Every state is at rest, or
+// comes to rest by one more step. The end of a state depends on its fault.
 type forked struct {
-	// matters is the step whose fault changes the end. hides is the step after whose fault the end
-	// is unknown.
+	// A fault in step matters changes the end. After a fault in step hides, the end is unknown.
 	matters, hides int
 }
 

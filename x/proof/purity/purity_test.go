@@ -175,7 +175,8 @@ type pkg struct {
 	Error                                *struct{ Err string }
 }
 
-// list returns the packages that the patterns name, and all that they reach.
+// list returns the packages that the patterns name, and the packages that those import, directly or
+// not.
 func list(t *testing.T, patterns ...string) []pkg {
 	t.Helper()
 	args := append([]string{"list", "-e", "-export", "-deps", "-json"}, patterns...)

@@ -88,8 +88,8 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// TestThreeKinds: one controller for three kinds avoids mistakes of three copies (OpenKruise): a
-// run whose task is gone does not start again, and of more than 100 missed runs one starts.
+// TestThreeKinds: for each of the three kinds, a run whose task is gone does not start again, and
+// of more than 100 missed runs one starts (OpenKruise).
 func TestThreeKinds(t *testing.T) {
 	for kind := range plurals {
 		play.Want(t, play.Started(t, of(kind), blackbox.CronSettings{Schedule: "* * * * *", Policy: "Allow"},

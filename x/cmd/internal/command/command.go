@@ -57,7 +57,8 @@ type Help struct {
 
 // Parse parses the flags of a command that has no subcommands. It adds -version, and the argument
 // completion, which prints a script for a shell. If one of these or help was requested, Parse
-// writes it to out and returns true. An error is for Report, and its exit status is Usage.
+// writes it to out and returns true. If Parse returns an error, the caller prints it with [Report]
+// and exits with [Usage].
 func Parse(flags *flag.FlagSet, help Help, args []string, out io.Writer) (done bool, err error) {
 	version := flags.Bool("version", false, "print the version")
 	flags.SetOutput(io.Discard) // the error is reported once

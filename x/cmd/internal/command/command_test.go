@@ -45,7 +45,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The scripts name every flag. The test runs those of the shells on this machine.
+// The completion scripts name every flag. If a shell is on this machine, the test also runs its
+// script.
 func TestCompletion(t *testing.T) {
 	for shell, want := range map[string]string{
 		"bash": "complete -o default -W '-it -n -version' tool\n",

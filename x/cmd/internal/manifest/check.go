@@ -202,7 +202,8 @@ var parts = []struct{ path, typ string }{
 	{"spec.template.spec.containers[]", "Container"},
 }
 
-// belongs returns the part that has a field with the name and is nearest to the path, or "".
+// belongs returns the path of the part of an object that has a field with this name. Of several
+// such parts, it returns the one nearest to path. It returns "" if there is none.
 func belongs(kind, path, name string) (best string) {
 	least := math.MaxInt
 	try := func(part, typ string) {

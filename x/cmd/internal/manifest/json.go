@@ -27,7 +27,8 @@ type jsonFormat struct {
 	// items is the depth inside the list's array, 0 outside of it. count is the number of items so
 	// far, and listLine the line at which the list begins.
 	items, count, listLine int
-	// wantsKey is true where the outermost object may have a key. key is its last key.
+	// wantsKey is true where the next string is a key of the outermost object. key is the last key
+	// read.
 	wantsKey bool
 	keyStart int
 	key      string
@@ -233,8 +234,8 @@ func (f *jsonFormat) emit(value []byte) {
 	f.to.add(f.object(value, f.valueLine, Type{}), false)
 }
 
-// emitItem adds an item. If neither the item nor, so far, its list has a kind, the item waits for the
-// kind of the list.
+// emitItem adds an item. If the item has no kind, and the kind of its list has not been read yet,
+// the item is held until that kind is known.
 func (f *jsonFormat) emitItem() {
 	if f.tooLong {
 		f.emit(nil)

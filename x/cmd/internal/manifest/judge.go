@@ -43,7 +43,8 @@ func (o *Object) Judge() Problems {
 			jobs = new(job.Spec)
 		}
 
-		// The Jobs have other names, and an API server makes their selectors.
+		// The Jobs get names of their own, and an API server makes their selectors. So neither is
+		// checked here.
 		template := spec.at("jobTemplate")
 		j.metadata("spec.jobTemplate.metadata", template.at("metadata"))
 		j.job("spec.jobTemplate.", jobs, template.at("spec"))

@@ -9,8 +9,8 @@ import (
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line (\d+): `)
 
-// Syntax returns the problem of a text that the parser of YAML refuses. The problem is at the line
-// of the parser or, if the mistake is recognised, has a better line and text.
+// Syntax returns the problem of a text that the parser of YAML refuses. If it recognises the
+// mistake, the problem has a better line and text than those of the parser.
 func Syntax(file string, text []byte, err error) Problem {
 	if what, line := NotManifest(text); what != "" {
 		return Problem{Position{File: file, Line: line}, what}
@@ -44,8 +44,8 @@ var (
 	describe = regexp.MustCompile(`^Name:\s[^\n]*\n(.*\n)*?(Namespace|Labels|Annotations|Selector|Schedule):`)
 )
 
-// NotManifest recognises other texts that users pass instead of a manifest, and the line that shows
-// what they are.
+// NotManifest recognises texts that users pass by mistake instead of a manifest. It returns what
+// the text is, and the line that shows it.
 func NotManifest(text []byte) (what string, line int) {
 	trimmed := bytes.TrimLeft(text, " \r\n")
 	line = 1 + bytes.Count(text[:len(text)-len(trimmed)], []byte("\n"))

@@ -43,9 +43,9 @@ func isHostile(r rune) bool {
 	return false
 }
 
-// Writer writes texts of several lines to a terminal, or anything else. It treats characters as
-// Text does, but leaves line ends and tabs. The meaning of JSON stays the same: control characters
-// occur only in strings, where the escape is JSON's own.
+// Writer writes texts of several lines to a terminal, or anything else. It escapes characters as
+// Text does, except line ends and tabs. The meaning of JSON stays the same: JSON has the escaped
+// characters only in strings, and the escapes are those of JSON.
 type Writer struct {
 	out  io.Writer
 	rest []byte // the first bytes of an incomplete character

@@ -15,7 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// TestRead: the planner's values of objects. A field that cannot be read counts as missing.
+// TestRead: the planner's values of Workloads and PodGroups. A field that cannot be read counts as
+// missing.
 func TestRead(t *testing.T) {
 	const mine = `"ownerReferences":[{"kind":"Job","name":"j","uid":"u","controller":true}]`
 	const ref = `"controllerRef":{"apiGroup":"batch","kind":"Job","name":"j"}`
@@ -51,7 +52,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestNew: an object that cannot be made is an error, and a basic policy has no size.
+// TestNew: input from which no workload or no pod group can be made is an error. The policy basic
+// is written without a size.
 func TestNew(t *testing.T) {
 	write := &jobgroup.Write{Ref: jobgroup.Ref{Name: "w"}, Template: "t", Workload: jobgroup.Ref{Name: "w"}}
 	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}

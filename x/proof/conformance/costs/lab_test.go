@@ -39,7 +39,7 @@ type lab struct {
 	kubernetes.Interface
 	pods corelisters.PodLister
 	jobs batchlisters.JobLister
-	// quick makes pods of these namespaces succeed as soon as they exist.
+	// quick holds the namespaces whose pods succeed as soon as they exist.
 	quick sync.Map
 	queue workqueue.TypedInterface[*corev1.Pod]
 	etcd  *clientv3.Client
@@ -123,7 +123,7 @@ func (l *lab) jobsOf(namespace string) []*batchv1.Job {
 	return jobs
 }
 
-// each calls do for each pod, for many concurrently.
+// each calls do for each pod, and makes many of the calls concurrently.
 func each(t *testing.T, pods []*corev1.Pod, do func(context.Context, *corev1.Pod) error) {
 	t.Helper()
 	many(t, len(pods), func(i int) error {

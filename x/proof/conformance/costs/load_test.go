@@ -50,7 +50,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// report prints the figures of a side, per operation of n operations.
+// report prints the figures of a side, divided by n, the number of operations.
 func report(name string, s side, n int, u usage, more string) {
 	_, err := fmt.Fprintf(output, "Benchmark%s/side=%s 1 %d cpu-ns/op %d allocs/op %d B/op %d heap-B %.4g requests/op%s\n", name, s,
 		u.CPU.Nanoseconds()/int64(n), u.Allocs/uint64(n), u.Bytes/uint64(n), u.Heap, float64(u.Requests.total())/float64(n), more)

@@ -65,8 +65,8 @@ func (o object) set(path string, v any) {
 }
 
 // plant is a bug of a controller, in the form in which a log shows it. It is planted into one
-// object: into its first version that fits, which is the i-th, and in many cases into the later
-// versions.
+// object: into the first version that fits, and in many cases into the later versions. Below, the
+// i-th version is the first that fits.
 type plant struct {
 	name, kind, rule string
 	// when describes the i-th version in words, and all of them must fit. "status.failed" is a

@@ -177,7 +177,7 @@ func (l *lab) record(t *testing.T, s side) *recording {
 	}
 	p := l.start(t, s, namespace, 5)
 	life := &randomLife{lab: l, T: t, side: s, namespace: namespace, rand: rand.New(rand.NewPCG(*traceSeed, 0))}
-	// The first and the last versions of objects are not transitions.
+	// An object's first and last version are in the log, but are not transitions.
 	for r.lines.Load() < int64(*transitions)*3/2+200 {
 		if life.isOneOf(1000) { // it is restarted
 			p.stop()

@@ -115,7 +115,7 @@ func (p *place) finish(name string, at metav1.Time) {
 	})
 }
 
-// liveOfTTL: one job expires, and another has no time of its end.
+// liveOfTTL: one job expires. Another never expires, since nobody knows when it ended.
 func liveOfTTL(p *place, r *process) {
 	expires := func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = pointTo(int32(0)) }
 	p.create(jobOf("unknown", "", expires))

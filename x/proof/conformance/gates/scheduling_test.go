@@ -29,9 +29,9 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ46_Scheduling gives each spec to the API server's code and to ours: as a new job, and as an
-// update of every other spec, with the gate and without it. Both sides must drop the field, and
-// refuse it, in the same cases.
+// TestJ46_Scheduling gives each spec to the API server's code and to ours, with the gates on and
+// off: as a new job, and as an update of every other spec. Both sides must drop the field
+// scheduling in the same cases, and refuse it in the same cases.
 func TestJ46_Scheduling(t *testing.T) {
 	const gang = `"schedulingPolicy":{"gang":{%s}}`
 	schedulings := []string{

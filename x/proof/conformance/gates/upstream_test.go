@@ -122,7 +122,7 @@ const (
 	replaced = "; run all; delete all 30"
 )
 
-// TestUpstream plays these scripts to both sides.
+// TestUpstream plays the scripts of upstream to both sides.
 func TestUpstream(t *testing.T) {
 	for _, test := range upstream {
 		t.Run(strings.TrimSpace(test.name+" "+test.about), func(t *testing.T) {
@@ -227,7 +227,7 @@ func switchGates(t *testing.T, r release.Release) {
 }
 
 // shown returns the counts of a status, and its conditions with their reasons. It leaves out absent
-// fields, and counts of 0 unless they may be absent.
+// fields, and the counts of 0 in fields that are always present.
 func shown(s batchv1.JobStatus) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

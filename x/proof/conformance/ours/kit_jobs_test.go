@@ -59,8 +59,8 @@ const (
 	image     = "i"
 )
 
-// jobStore is a job with its pods on a server. The registry uses the machine's clock for times of
-// deletion; leaving holds these times by the clock of the life.
+// jobStore is a job with its pods on a server. The registry sets times of deletion by the machine's
+// clock. Field leaving has the deletions by the clock of the life.
 type jobStore struct {
 	*server.Server
 	env     *jobtest.Env

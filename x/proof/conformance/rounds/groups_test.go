@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ44_DrawnGroups: with the gate, our side plays each drawn round, and the rounds have all
-// kinds of writes to groups.
+// TestJ44_DrawnGroups: with the gate WorkloadWithJob, our side plays each drawn round without a
+// panic, and the rounds have all kinds of writes to groups.
 func TestJ44_DrawnGroups(t *testing.T) {
 	was := played
 	defer func() { played = was }()

@@ -64,8 +64,7 @@ func TestRounds(t *testing.T) {
 		}
 		run(t, binary, *which, *rounds)
 		if *which == "" {
-			// This is as close to an older release as the binary gets: its gates, with the newest
-			// code.
+			// The binary has the newest code, so only the gates can be those of an older release.
 			run(t, binary, r.String()+gatesOff, *rounds/4)
 		}
 	case *merge:
@@ -90,8 +89,8 @@ func cases() string {
 	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, release.Newest().String()))
 }
 
-// conclude writes the counts if there is a file for them. It prints the counts unless they are in a
-// file and only for a share of the rounds.
+// conclude writes the counts if there is a file for them. It prints the counts as well, but not if
+// they are in a file and cover only a share of the rounds.
 func conclude(t *testing.T, of string, tally *Tally) {
 	if tally.Differences > 0 {
 		t.Errorf("%d rounds differ", tally.Differences)
@@ -107,7 +106,8 @@ func conclude(t *testing.T, of string, tally *Tally) {
 	}
 }
 
-// gatesOff switches off the gates that the release before the newest lacks, or has off by default.
+// gatesOff switches off the gates that do not exist in the release before the newest, or are off
+// there by default.
 const gatesOff = ",MutableSchedulingDirectivesForSuspendedJobs=false,MutablePodResourcesForSuspendedJobs=false,StaleControllerConsistencyJob=false"
 
 // run plays rounds of a release with a binary that has the overlay.
@@ -163,8 +163,8 @@ func both(t *testing.T, s subject) (theirs, ours Result, difference Difference) 
 // byOrder explains a difference by the order in which a cache lists objects.
 const byOrder = "The order in which a cache lists objects"
 
-// explained returns the row that explains the difference. The result of the real controller with
-// the same objects in another order is equally right.
+// explained returns the row that explains the difference. The real controller may do something else
+// with the same objects in another order. What it does in any order is right.
 func explained(t *testing.T, s subject, theirs, ours *Result) string {
 	if row := s.explain(theirs, ours); row != "" {
 		return row

@@ -53,7 +53,7 @@ var kinds = []kind{
 		return string(spec.JSON()), theirCronJob(cronManifest(spec).JSON()), ourCronJob(spec.JSON())
 	}, nil, nil, true},
 	{"transition", transition(func(was, is job.Status, s job.Spec) error { return jobstatus.CheckTransition(was, is, s, played) }), ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132()) }, true},
-	// Only the rules of a server.
+	// CheckServed has only the rules of an API server, and none of ours.
 	{"served", transition(func(was, is job.Status, s job.Spec) error { return jobstatus.CheckServed(was, is, s, played) }), nil, nil, false},
 	{"update", func(g *generator) (string, []refusal, []refusal) {
 		old, next, status := g.update()
@@ -165,8 +165,8 @@ func difference(theirs, ours []refusal, own []*regexp.Regexp) string {
 }
 
 // isSeenElsewhere reports whether ours refuses the same status under another field. When the
-// failedIndexes of a failed job change, the API server misses FailureTarget again, and ours refuses
-// the change itself.
+// failedIndexes of a failed job change, the API server reports that FailureTarget is missing, and
+// ours reports the change.
 func isSeenElsewhere(r refusal, ours []refusal) bool {
 	return strings.Contains(r.rule, "Failed=True condition without the FailureTarget") &&
 		slices.Contains(ours, refusal{"status.failedIndexes", "must not change after the end"})

@@ -64,8 +64,8 @@ func TestJudge(t *testing.T) {
 	fmt.Printf("judge: %d manifests, of which the API server refuses %d, %d differences\n", *judged, refused, differences)
 }
 
-// ownJudgements match what only batchwhy refuses: the server does not ask for the mode Indexed if
-// the mode is wrong.
+// ownJudgements match what only batchwhy refuses: if completionMode is wrong, the server does not
+// add that it must be Indexed.
 var ownJudgements = []*regexp.Regexp{regexp.MustCompile(`needs completionMode Indexed`)}
 
 // readManifests returns the Jobs and CronJobs of the files in a folder, without status.

@@ -40,7 +40,7 @@ func TestModelIsTheWorld(t *testing.T) {
 	}
 }
 
-// walk takes random steps, up to the last one after which no round is under way.
+// walk takes random steps. It returns them up to the last state without a round under way.
 func walk(m *Model, random *rand.Rand, length int) (steps []told) {
 	w := m.Worker().(*worker)
 	at, idle := m.start, 0
@@ -63,7 +63,8 @@ func walk(m *Model, random *rand.Rand, length int) (steps []told) {
 	return steps[:idle]
 }
 
-// compare plays the steps in a world and compares both. It returns the number of rounds.
+// compare plays the steps in a world, and compares the world with the model. It returns the number
+// of rounds.
 func compare(t *testing.T, m *Model, steps []told) (rounds int) {
 	w := world.NewJob(m.rounds.scope.Spec)
 	w.Stale, w.Consistent, w.Options = m.rounds.scope.Late, !m.rounds.scope.Late, m.rounds.scope.Options
@@ -225,7 +226,8 @@ func podText(values *podValues, p job.Pod) string {
 	return string(text)
 }
 
-// describe returns a state of the model as the same text.
+// describe returns a state of the model as text. If the state of a world is the same, so is its
+// text.
 func (m *Model) describe(s *state) string {
 	var lines []string
 	var lists job.UncountedTerminatedPods

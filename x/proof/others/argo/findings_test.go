@@ -217,9 +217,10 @@ func TestFindingStarts(t *testing.T) {
 	})
 }
 
-// The program ends as above, and is back two seconds before the next run. The controller learns
-// what runs only from the status, which is corrected after ten seconds: with Forbid the next run
-// starts beside the first. A right controller looks for the Workflows before it starts one.
+// As in TestFindingStarts, the program ends before it records the run. It is back two seconds
+// before the next run. The controller learns what runs only from the status, which is corrected
+// after ten seconds. So with Forbid the next run starts beside the first. A right controller looks
+// for the Workflows before it starts one.
 func TestFindingForbids(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.CronWorkflowSpec{Schedules: []string{"* * * * *"}, ConcurrencyPolicy: v1alpha1.ForbidConcurrent})

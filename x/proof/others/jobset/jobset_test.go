@@ -118,8 +118,8 @@ func convert(from, to any) error {
 	return json.Unmarshal(data, to)
 }
 
-// tally reads the status, in which restarts count failed attempts. Successes start again from 0
-// with each attempt, so they are read at the end.
+// tally reads the status. Its field restarts is the number of failed attempts. The successes are
+// counted from 0 again in each attempt, so tally reads them only at the end.
 func tally(o blackbox.Object) blackbox.Tally {
 	var t blackbox.Tally
 	restarts, _ := o.Get("status", "restarts").(float64)

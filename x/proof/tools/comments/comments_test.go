@@ -250,7 +250,7 @@ func (p pkg) source(imports map[string]string) (string, error) {
 	return header + text, nil
 }
 
-// unresolved returns the names that a function does not declare itself, in order.
+// unresolved returns the names that a function uses and does not declare, sorted.
 func unresolved(text string) ([]string, error) {
 	f, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+text, 0)
 	if err != nil {

@@ -158,8 +158,8 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// Parameters and receivers without a name, variadic ones and type parameters must
-// reach the copies.
+// All parameters and receivers are passed on to the copies, even those without a name, variadic
+// ones and type parameters.
 func TestDispatchCompiles(t *testing.T) {
 	p := parsed(t, `type s struct{}
 func (s) a(int, _ string, rest ...int) (n int) { n = 1; return n + len(rest) }
@@ -215,7 +215,8 @@ func TestWrongClock(t *testing.T) {
 	}
 }
 
-// If one operator has many mutants and another has one, each sample has that one.
+// If one operator has many mutants and another has a single one, each sample contains the single
+// one.
 func TestSampleTakesTheOperatorsInTurn(t *testing.T) {
 	p := parsed(t, "func f(a, b, c int, s []int) []int {\n if a < b || b < c || c < a || a < 7 {\n return s }\n return s[:1:2] }")
 	found, err := p.mutants()

@@ -108,8 +108,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestVersionOf: a module that stays at v0 has the root's versions before v1, and higher ones from
-// v1 on.
+// TestVersionOf: a module that stays at v0 has the root's version before v1. From v1 on, 100 is
+// added to the minor version, so v1.2.3 of the root goes with v0.102.3.
 func TestVersionOf(t *testing.T) {
 	for _, test := range []struct{ dir, version, want string }{
 		{"x/kubernetes", "v0.1.0", "v0.1.0"},

@@ -56,8 +56,8 @@ func changelog(version, api string) map[string]string {
 	return map[string]string{"CHANGELOG.md": "# Changelog\n\n## " + version + "\n\n### API\n\n" + api + "\n\n### Semantics\n\n- nothing\n\n## v0.1.0\n"}
 }
 
-// TestRelease: the first version, a second version whose changelog has to name what is gone, and
-// v1, after which only packages below x/ may lose something.
+// TestRelease makes three releases: the first version; a second version, whose changelog has to
+// name what is gone; and v1. After v1, only packages below x/ may lose something.
 func TestRelease(t *testing.T) {
 	r := repository(t)
 	must.OK(t, r.tags())
@@ -152,7 +152,7 @@ func TestNotReleased(t *testing.T) {
 	}
 }
 
-// TestDry: a dry run releases uncommitted work as well, and leaves nothing here.
+// TestDry: a dry run releases uncommitted work as well, and makes no tag in the repository.
 func TestDry(t *testing.T) {
 	r := repository(t)
 	r.write(t, map[string]string{"plan/more.go": "package plan\n"})
@@ -293,8 +293,8 @@ x/sim
 	}
 }
 
-// TestDurations: the JSON of a duration is the number of its nanoseconds, also with
-// encoding/json/v2, which has no default.
+// TestDurations: the JSON of a duration is the number of its nanoseconds. The fields name that
+// format, since encoding/json/v2 has no default for durations.
 func TestDurations(t *testing.T) {
 	listing := testfile.Read(t, "../../../..", apiFile)
 	for _, field := range regexp.MustCompile(`.* time\.Duration json:.*`).FindAllString(listing, -1) {

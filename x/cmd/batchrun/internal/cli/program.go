@@ -14,7 +14,8 @@ import (
 type program struct {
 	in       io.Reader
 	out, err io.Writer // they neutralise control characters
-	// rawOut and rawErr are for live lines, and for logs that do not go to a terminal.
+	// rawOut and rawErr write control characters unchanged. They are for live lines, and for logs
+	// that do not go to a terminal.
 	rawOut, rawErr io.Writer
 	// caller is the folder of the user's shell. Relative paths are relative to it.
 	caller string

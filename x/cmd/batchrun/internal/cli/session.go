@@ -210,9 +210,9 @@ func (r *session) end(got result) {
 	}
 }
 
-// follow starts a loop for each unfinished job of a CronJob that has had none in this session. Such
-// a job was just started, or comes from an earlier run of the program. If a job's own manifest
-// suspends it, its loop ends, and it gets no second one.
+// follow starts a loop for each unfinished job of a CronJob, unless it has already started one for
+// that job. The job was just created, or comes from an earlier run of the program. If a job's own
+// manifest suspends it, its loop ends, and it gets no second one.
 func (r *session) follow(jobs []store.Job) error {
 	for i := range jobs {
 		j := jobs[i]

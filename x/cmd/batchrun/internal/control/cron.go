@@ -58,8 +58,8 @@ type CronLoop struct {
 	around func(*cronjob.Snapshot, *cronjob.Plan, cronWrites) cronWrites
 }
 
-// NewCronLoop returns the loop of a stored CronJob. It compiles the schedule. So if the manifest
-// has changed since the last run, the new one takes effect here (C17).
+// NewCronLoop returns the loop of a stored CronJob. It compiles the schedule of the stored
+// manifest, so a changed manifest takes effect here (C17).
 func NewCronLoop(s *store.Store, c *clock.Clock, stored *store.CronJob) (*CronLoop, error) {
 	m, err := manifest.LoadCronJob(stored.Manifest)
 	if err != nil {

@@ -90,7 +90,7 @@ func (k *cronKit) around(s *cronjob.Snapshot, p *cronjob.Plan, w cronWrites) cro
 	return faultyWrites{k.env.Backend(w), k.env, w}
 }
 
-// faultyWrites is a backend whose last write can also fail.
+// faultyWrites is a backend of which the test can also let the write at the end of a round fail.
 type faultyWrites struct {
 	cronjobapply.Backend
 	env *cronjobtest.Env
@@ -168,7 +168,8 @@ func (k *cronKit) Children() (children []cronjob.Child, err error) {
 	return children, err
 }
 
-// UpdateChild ends a job. A job that a user deletes is gone for its CronJob.
+// UpdateChild stores how a job has ended. It returns [errors.ErrUnsupported] for a deleted job,
+// because the store does not show such jobs to their CronJob.
 func (k *cronKit) UpdateChild(c cronjob.Child) error {
 	if !c.DeletionTimestamp.IsZero() {
 		return errors.ErrUnsupported
@@ -187,7 +188,8 @@ func (k *cronKit) RemoveChild(name string) error {
 	return k.store.RemoveJob(j.UID)
 }
 
-// AddChild stores a job of a manifest. The collector has removed the jobs that were deleted.
+// AddChild stores a job. Before that it removes deleted jobs, as the collector does, so that their
+// names are free.
 func (k *cronKit) AddChild(c cronjob.Child) error {
 	deleted, err := k.store.DeletedJobs()
 	for i := range deleted {

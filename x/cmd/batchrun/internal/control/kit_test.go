@@ -20,8 +20,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// kit acts as the users and the node of the store. The spec of a job comes from its manifest, which
-// the test edits.
+// kit does what users and the node do to a job in the store. The spec of a job comes from its
+// manifest, which the test edits.
 type kit struct {
 	env      *jobtest.Env
 	store    *store.Store
@@ -130,7 +130,7 @@ func (k *kit) UpdatePod(p job.Pod) error {
 	return nil
 }
 
-// look reads a snapshot as the loop does, with the conditions that the test keeps.
+// look reads a snapshot as the loop does. The conditions of the pods come from the test.
 func (k *kit) look(context.Context) (job.Snapshot, jobapply.Backend, error) {
 	stored, err := k.store.Job(k.uid)
 	if err != nil {

@@ -26,7 +26,8 @@ type Round struct {
 	Waits   []job.Wait
 	Requeue job.Requeue
 	Now     time.Time
-	// again is the time of the next round. It may be earlier than the plan's own time.
+	// again is the time of the next round, as the conclusion of the round set it. It may be earlier
+	// than Requeue.At.
 	again time.Time
 	// Pending is the number of pods that have not started.
 	Pending int
@@ -44,7 +45,8 @@ type Loop struct {
 	Options  job.Options
 	// Changed is called when pods were created or deleted.
 	Changed func()
-	// Report is called after every round.
+	// settled is true if the last round left no failed pod that can still end the job; see the
+	// method pods.
 	Report func(Round)
 
 	// settled is true if the last round left no failed pod that can still end the job; see pods.

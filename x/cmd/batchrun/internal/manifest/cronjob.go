@@ -60,7 +60,7 @@ func LoadCronJob(raw []byte) (*CronJob, error) {
 	return c, c.complete()
 }
 
-// complete sets the other fields, which follow from the object.
+// complete sets the remaining fields from Raw and Object.
 func (c *CronJob) complete() error {
 	if c.Object.Namespace == "" {
 		c.Object.Namespace = "default"

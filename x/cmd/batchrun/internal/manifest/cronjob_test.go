@@ -70,7 +70,8 @@ func TestReadCronJobs(t *testing.T) {
 	}
 }
 
-// The job of a run can run here, and the library takes it for a job of the CronJob.
+// The Job that a CronJob creates for a run is a manifest that can run here. The library takes it
+// for a job of this CronJob.
 func TestJobOfCronJob(t *testing.T) {
 	all, err := Read("f.yaml", strings.NewReader(goodCron))
 	must.OK(t, err)

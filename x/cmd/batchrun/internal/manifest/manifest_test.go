@@ -130,7 +130,8 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// TestReadBad_Limits has a case on each side of the limits: of a word, and of what an error quotes.
+// TestReadBad_Limits: there is a limit for the words of a process, and one for the values that an
+// error quotes in full. The test has a case on each side of both limits.
 func TestReadBad_Limits(t *testing.T) {
 	read := func(from, to string) string {
 		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, from, to, 1)))

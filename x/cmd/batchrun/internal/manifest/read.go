@@ -90,7 +90,8 @@ type document struct {
 	object   *manifest.Object
 	problems manifest.Problems
 	ignored  []string
-	// base comes before the paths of fields, since a job template is checked like a job.
+	// base is written before the path of each field. It is "", or the path of the job template
+	// while that is checked.
 	base string
 }
 

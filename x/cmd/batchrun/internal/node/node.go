@@ -24,8 +24,8 @@ import (
 // interval is the longest time between two passes. Wake requests a pass earlier.
 const interval = 50 * time.Millisecond
 
-// probeInterval is how often a node checks whether a supervisor is alive that records nothing new,
-// and whether there is room on the disk.
+// probeInterval is how often a node checks whether there is room on the disk, and whether a
+// supervisor is alive whose recorded state does not change.
 const probeInterval = time.Second
 
 // maxLaunches is how often the node starts a supervisor for a pod if no supervisor records
@@ -202,7 +202,7 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 	}
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
 	if !p.Deleted.IsZero() && !k.stopped {
-		// If there is a stop file already, its grace period may be shorter, and is kept.
+		// If a stop file exists already and has a shorter grace period, it stays as it is.
 		if err := n.stop(p, folder); err != nil {
 			return running, err
 		}

@@ -39,8 +39,8 @@ func IsTransient(err error) bool {
 	return false
 }
 
-// policy is the retry policy for failed writes with a lower maximum, so that work resumes soon
-// after there is room again.
+// policy is the retry policy for failed writes. Its maximum is lower than that of [backoff.Retry],
+// so that work resumes soon after there is room again.
 var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
 
 // Patience is the retry state of one loop: how often it has failed in a row, and

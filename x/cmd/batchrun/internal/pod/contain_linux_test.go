@@ -177,8 +177,8 @@ func TestCgroupOutlivesBoth(t *testing.T) {
 	}
 }
 
-// If a signal has stopped a supervisor, the supervisor does not notice that its pod has to end. It
-// is killed when its time has passed, and not before.
+// A supervisor that SIGSTOP has stopped does not notice that its pod has to end. It is killed when
+// its time has passed, and not before.
 func TestStoppedSupervisor(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		folder, marker := prepareWild(t)
@@ -205,8 +205,8 @@ func TestStoppedSupervisor(t *testing.T) {
 	})
 }
 
-// The locks of a pod are free before the kernel has ended the processes of the pod's PID namespace.
-// So the pod is alive until the supervisor has ended with all its threads.
+// When the locks of a pod are free, the kernel may not have ended all processes of the pod's PID
+// namespace yet. So the pod counts as alive until the supervisor has ended with all its threads.
 func TestGuard(t *testing.T) {
 	self, err := readStat(os.Getpid())
 	must.OK(t, err)

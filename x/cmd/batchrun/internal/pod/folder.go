@@ -150,7 +150,7 @@ type stopFile struct {
 	Grace time.Duration `json:"grace"`
 }
 
-// Stop asks the supervisor to end the pod. If no supervisor runs yet, it ends the pod when it
+// Stop asks the supervisor to end the pod. A supervisor that starts later ends the pod when it
 // starts. Stop may be repeated, and the shortest grace period applies.
 func (f Folder) Stop(grace time.Duration) error {
 	if asked, ok := f.stopAsked(); ok && asked <= grace {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// timesSuffix ends the name of the file with the times of a log. Each line of that file has an
-// offset in the log, and the time at which the log was written from this offset on, in nanoseconds
-// since 1970.
+// timesSuffix ends the name of the file with the times of a log. Each line of that file has two
+// numbers: an offset in the log, and the time at which the log was written from this offset on, in
+// nanoseconds since 1970.
 const timesSuffix = ".times"
 
 // timesStep is the minimum time between two lines in the file with the times.

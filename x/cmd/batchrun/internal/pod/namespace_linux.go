@@ -25,7 +25,7 @@ type helperInput struct {
 	Dir   string   `json:"dir,omitempty"`
 	Stage string   `json:"stage,omitempty"`
 	Binds []bind   `json:"binds,omitempty"`
-	// NoNewPrivileges and Drop belong to the container.
+	// NoNewPrivileges and Drop are those of the container's ContainerSpec.
 	NoNewPrivileges bool  `json:"noNewPrivileges,omitempty"`
 	Drop            []int `json:"drop,omitempty"`
 }
@@ -284,7 +284,8 @@ func (v *view) replace(dir string) error {
 	if unix.PivotRoot(".", ".") == nil {
 		return unix.Unmount(".", unix.MNT_DETACH)
 	}
-	// The root folder cannot be replaced by a folder in memory, but it can be covered.
+	// Some root folders cannot be replaced, such as an initramfs. Then the folder in memory is
+	// mounted over the root folder.
 	if err := unix.Mount(".", "/", "", unix.MS_MOVE, ""); err != nil {
 		return err
 	}

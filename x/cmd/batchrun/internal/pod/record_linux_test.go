@@ -87,7 +87,7 @@ func TestDamagedRecord(t *testing.T) {
 }
 
 // If the guard is lost or damaged, the copy in the state is read, so that the processes of the pod
-// are not forgotten. If both are lost, the locks decide.
+// are not forgotten. If both are lost, the pod has ended once no process holds its locks.
 func TestLostGuard(t *testing.T) {
 	for name, lose := range map[string]func(path string) error{
 		"damaged":  func(path string) error { return os.Truncate(path, 10) },

@@ -75,9 +75,9 @@ func killAll(group string) {
 	for {
 		switch {
 		case isFirst():
-			// This kills all other processes of the PID namespace. A process that is not in a
-			// namespace of its own would kill all processes of the machine. So the condition looks
-			// only at the process ID.
+			// Kill with -1 kills all other processes of the PID namespace. Outside of a PID
+			// namespace of its own, it would kill all processes of the machine. So isFirst checks
+			// that this process has the ID 1.
 			_ = unix.Kill(-1, unix.SIGKILL)
 		case group != "":
 			_ = killCgroup(group)

@@ -46,8 +46,7 @@ func counters(spec *job.Spec, s *job.Status) string {
 	return text
 }
 
-// succeeded returns the number of successes. If there are completions, it also returns their
-// number.
+// succeeded returns the number of succeeded pods: "3", or "3/5" if the spec has completions.
 func succeeded(spec *job.Spec, s *job.Status) string {
 	if spec.Completions == nil {
 		return fmt.Sprint(s.Succeeded)

@@ -147,8 +147,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestProblems_Last: if notes go to the same place as the rest, as on a terminal, a problem comes
-// after the state of its round.
+// TestProblems_Last: if notes and states go to one writer, as on a terminal, a problem comes after
+// the state of its round.
 func TestProblems_Last(t *testing.T) {
 	var both bytes.Buffer
 	now := func() time.Time { return begin }

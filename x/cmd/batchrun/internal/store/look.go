@@ -53,8 +53,8 @@ func openToLook(dir string) (*Store, error) {
 			return s, nil
 		}
 	}
-	// Otherwise SQLite must change the database first. It may have to make the index of the log, to
-	// roll back, or to upgrade an older schema.
+	// Otherwise SQLite must write to the database before it can read it. It may have to make the
+	// index of the write-ahead log, to roll back a transaction, or to upgrade an older schema.
 	return lookAtCopy(dir)
 }
 

@@ -35,8 +35,8 @@ func (s *Store) migrate() error {
 }
 
 // isOpen selects the pods that still need work, because they have not finished, are not accounted
-// for, or are being deleted. The number of other pods grows over the life of a job, so an index
-// leaves them out.
+// for, or are being deleted. The number of pods that need no work grows over the life of a job, so
+// they are not in the index pods_open.
 const isOpen = "gone = 0 AND (tracked <> 0 OR deleted <> 0 OR phase NOT IN ('Succeeded', 'Failed'))"
 
 // Times are nanoseconds since 1970 in UTC; 0 means none.

@@ -50,7 +50,8 @@ const restore = "restore state.db as it was beside this state.db-wal, or both fr
 // magic is how every database of SQLite begins.
 const magic = "SQLite format 3\x00"
 
-// readHeader reads the beginning of a database. It skips special files, which Check refuses.
+// readHeader reads the beginning of a database. It skips special files, which package
+// private refuses later.
 func readHeader(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -75,8 +75,8 @@ func TestNameIsTheLock(t *testing.T) {
 	}
 }
 
-// If objects are marked for removal, they get no more pods and jobs. Once they are empty, they are
-// removed.
+// Objects that are marked for removal get no more pods and jobs. A CronJob is removed once it has
+// no jobs.
 func TestDeleted(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)

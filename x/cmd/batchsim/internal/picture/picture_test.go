@@ -282,7 +282,8 @@ func TestClockTicks(t *testing.T) {
 	}
 }
 
-// Round times divide the hour or the day. So ticks and intervals are at the same times each day.
+// Distances between ticks, and widths of intervals, divide the hour or the day. So ticks and
+// intervals are at the same times each day.
 func TestRoundTimes(t *testing.T) {
 	for d := time.Second; d <= 24*time.Hour; d += 7 * time.Second {
 		if w := niceWidth(d); w < d || 24*time.Hour%w != 0 || d >= 2*time.Minute && w > 3*d {

@@ -173,7 +173,8 @@ func (s *Scenario) finish(j *sim.Job, name string) error {
 	return nil
 }
 
-// checkQuorum refuses a quorum that the pods of a job never reach. No scenario edits a job later.
+// checkQuorum refuses a quorum that the pods of a job never reach. The spec is final, since no
+// scenario edits a job later.
 func checkQuorum(quorum int32, spec job.Spec) error {
 	job.Default(&spec)
 	most, field := *spec.Parallelism, "parallelism"

@@ -71,7 +71,7 @@ func (w *traceWriter) name(process int, name string) {
 	w.write(slice{Name: "process_name", Phase: "M", Process: process, Args: map[string]any{"name": name}})
 }
 
-// span writes a slice. If the slice has not ended, it lasts until the end.
+// span writes a slice. If the slice has not ended, it lasts until the end of the simulation.
 func (w *traceWriter) span(s slice, from, to, end time.Duration) {
 	if from == sim.None {
 		return
@@ -196,7 +196,8 @@ type lane struct {
 	number int
 }
 
-// take returns the line for a slice. Slices must come roughly in the order of their beginnings.
+// take returns the number of the lane for a slice that lasts from argument from to argument to. It
+// must be called for slices roughly in the order in which they begin.
 func (l *lanes) take(from, to time.Duration) int {
 	h := *l
 	if len(h) == 0 || h[0].free > from {

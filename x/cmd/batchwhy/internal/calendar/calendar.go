@@ -185,8 +185,8 @@ func describe(s schedule.Schedule, at time.Time) Shift {
 func compare(ours, theirs schedule.Schedule, from time.Time) (out []Difference) {
 	a, b := from, from
 	end := from.AddDate(1, 0, 0)
-	// Each schedule continues from its own last run. So if only one has a run, the others do not
-	// shift.
+	// Each schedule continues from its own last run. So a run that only one schedule has does not
+	// shift later comparisons.
 	for range 3000 {
 		x, y := ours.Next(a), theirs.Next(b)
 

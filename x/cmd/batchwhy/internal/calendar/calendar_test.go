@@ -59,7 +59,7 @@ func TestDifferences(t *testing.T) {
 	if n := len(look(t, "0 9 * * 1-5", "Europe/Berlin").Differences); n != 0 {
 		t.Errorf("%d differences", n)
 	}
-	// If a Sunday has no midnight, Kubernetes starts a run of Saturdays on that Sunday (D5).
+	// On a Sunday without a midnight, Kubernetes starts a run of a schedule for Saturdays (D5).
 	from = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	defer func() { from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC) }()
 	if c := look(t, "0 9 * * 6", "America/Santiago"); len(c.Differences) == 0 {

@@ -22,7 +22,7 @@ import (
 
 const situations = "../explain/testdata/situations/"
 
-// run runs the command with some input, at noon of the day of the situations.
+// run runs the command with some input, at 09:14 UTC on the day of the situations.
 func run(t *testing.T, in string, args ...string) (status int, out, errOut string) {
 	t.Helper()
 	t.Setenv("PWD", "") // a user starts the command in another folder than the test

@@ -86,8 +86,8 @@ func TestFollow_Event(t *testing.T) {
 	}
 }
 
-// TestFollow_Together: changes that arrive together are explained once, and changes without a pause
-// are explained as well.
+// TestFollow_Together: changes that arrive together are explained once. Changes that never pause
+// are explained now and then.
 func TestFollow_Together(t *testing.T) {
 	_, out, _ := follow(t, watchedLife[:4], 0)
 	if n := strings.Count(out, "Job n/a  "); n != 1 {

@@ -15,7 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/trace"
 )
 
-// TestTrace: the exit status, both outputs, lines that are not judged, and input that is refused.
+// TestTrace checks the exit status and both formats of the output. Some logs have lines that are
+// not judged, and some input is refused.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

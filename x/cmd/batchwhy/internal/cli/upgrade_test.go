@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// TestUpgrade: the exit status, both outputs, and input that is refused.
+// TestUpgrade checks the exit status and both formats of the output, and that bad input is refused.
 func TestUpgrade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yaml")
 	const manifest = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"

@@ -60,7 +60,8 @@ func patch(namespace, kind, name, field string, value any) *Act {
 	return merge(namespace, kind, name, string(data))
 }
 
-// merge returns the act of a merge patch: kubectl patch with the fields.
+// merge returns the Act "kubectl patch" that sets the given fields, a JSON object, with a merge
+// patch.
 func merge(namespace, kind, name, fields string, options ...string) *Act {
 	args := append([]string{"patch", kind, name}, append(options, "--type=merge", "-p", fields)...)
 	return &Act{

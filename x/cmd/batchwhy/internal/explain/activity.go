@@ -25,7 +25,7 @@ type activity struct {
 	guessed bool
 }
 
-// endedLong is how long a container may still be at work after another one has ended.
+// If a container still runs endedLong after the last end of another one, it counts as a helper.
 const endedLong = 15 * time.Minute
 
 // activityOf finds out which containers of a pod work. template has the names of the containers of the

@@ -57,7 +57,7 @@ func (l *cronLook) failedRunFindings() []Finding {
 	return oneFinding(severity, "RunsFail", text, remedies...)
 }
 
-// successFindings report that runs start and none succeeds, if no failed Job shows that.
+// successFindings report that runs start but none succeeds, if no other finding explains that.
 func (l *cronLook) successFindings() []Finding {
 	base, since := l.successBase()
 	last := l.status.LastScheduleTime

@@ -439,7 +439,7 @@ func (l *cronLook) namespaceFindings() []Finding {
 			"safe: what is in this namespace will be deleted"))
 }
 
-// differenceFindings report that Kubernetes 1.37 starts other runs than the schedule means.
+// differenceFindings report that Kubernetes 1.37 starts runs at other times than the schedule.
 func (l *cronLook) differenceFindings() []Finding {
 	switch {
 	case l.snapshot.Schedule.Problem != 0 || l.isSuspended():

@@ -165,7 +165,7 @@ func (l *cronLook) whyTooLate() string {
 	return why
 }
 
-// heldBy names the Job that was active when a run was due, and so held it back under Forbid.
+// heldBy says which Job was active when a run was due, so that the run was held back under Forbid.
 func (l *cronLook) heldBy(run time.Time) string {
 	if l.spec.ConcurrencyPolicy != cronjob.Forbid {
 		return ""

@@ -125,8 +125,9 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	// A controller up to 1.36 cleans up when it starts a run. If it would have deleted some of
-	// these Jobs at the last run, and they still exist, the controller is a newer one.
+	// The controller of 1.36 or older deletes old Jobs when it starts a run. If it would have
+	// deleted some of these Jobs at the last run, and they still exist, the controller is a newer
+	// one.
 	had := slices.DeleteFunc(slices.Clone(l.children), func(c cronjob.Child) bool {
 		return c.Finished == "" || !c.FinishTime.Before(l.status.LastScheduleTime)
 	})
@@ -153,8 +154,8 @@ func (l *cronLook) namesakeFindings() []Finding {
 	return []Finding{f}
 }
 
-// olderDeletes returns which of the named Jobs a controller up to 1.36 deletes next, if it sees the
-// given children.
+// olderDeletes returns the Jobs among names that the controller of Kubernetes 1.36 or older deletes
+// next, if these children exist.
 func (l *cronLook) olderDeletes(names []string, children []cronjob.Child) (lost []string) {
 	s := l.theirSnapshot
 	s.Children, s.Options = children, cronjob.Kubernetes(release.V136())

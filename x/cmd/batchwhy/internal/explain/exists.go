@@ -214,8 +214,9 @@ func lines(err error) []string {
 // differences are the fields that kubectl apply changes, as "spec.parallelism from 1 to 3".
 type differences []string
 
-// specAfter returns a spec as kubectl apply leaves it, from the spec that exists, the manifest's, and the
-// one that was applied before, if an annotation has it. ok is false if the spec that exists is unknown.
+// specAfter returns the spec that kubectl apply makes of the existing spec (argument was) and the
+// spec of the manifest. It also considers the spec that was applied last, if an annotation of m has
+// it. ok is false if the existing spec is unknown.
 func specAfter(was, manifest json.RawMessage, m *read.Meta) (d differences, spec json.RawMessage, ok bool) {
 	var before, next, last any
 	if json.Unmarshal(was, &before) != nil || json.Unmarshal(manifest, &next) != nil {

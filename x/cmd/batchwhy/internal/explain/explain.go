@@ -40,11 +40,11 @@ type Explainer struct {
 	pods map[job.UID][]*read.Pod
 	// children has the Jobs that could belong to each CronJob by the CronJob's UID.
 	children map[job.UID][]*read.Job
-	// strays are pods whose Job is not in the input.
+	// existing has the objects that are not manifests, by kind, namespace and name.
 	strays []*read.Pod
 	// existing has the objects from an API server, by kind, namespace and name.
 	existing map[string]any
-	// gone has the pods that only events name. The key is the name of a pod without its random end.
+	// gone has the pods that occur only in events. The key is a pod's name without its random end.
 	gone   map[string][]gonePod
 	queue  []any
 	report Report

@@ -8,14 +8,14 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// gonePod is a pod that only events name: it does not exist any more, or it was not read.
+// gonePod is a pod that occurs only in events: it does not exist any more, or it was not read.
 type gonePod struct {
 	name   string
 	events []read.Event
 }
 
-// sortGone finds the pods that only events name. A pod's name is its Job's name, a dash and five
-// letters.
+// sortGone finds the pods that occur only in events. A pod's name is its Job's name, a dash and
+// five letters.
 func (e *Explainer) sortGone() {
 	e.gone = make(map[string][]gonePod)
 	there := make(map[string]bool, len(e.objects.Pods))
@@ -33,7 +33,7 @@ func (e *Explainer) sortGone() {
 	}
 }
 
-// goneOf returns the pods of a Job that only events name. Events from before the Job's creation
+// goneOf returns the pods of a Job that occur only in events. Events from before the Job's creation
 // concern an earlier Job of the same name.
 func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	names := []string{j.Key()}

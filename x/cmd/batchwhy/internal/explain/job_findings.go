@@ -184,8 +184,8 @@ func (l *look) unreachable() (all []Finding) {
 	return all
 }
 
-// enoughFor returns an activeDeadlineSeconds that is enough for the work and for the backoffs up to
-// a limit of failures: twice the backoffs, and the present deadline.
+// enoughFor returns an activeDeadlineSeconds that is enough even if the Job fails limit times: the
+// present deadline for the work, and twice the sum of the backoffs.
 func (l *look) enoughFor(limit int64) int64 {
 	const most = math.MaxInt32 * time.Second
 	return 2*int64(totalBackoff(limit, most)/time.Second) + *l.spec.ActiveDeadlineSeconds

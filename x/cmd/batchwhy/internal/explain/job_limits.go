@@ -25,7 +25,8 @@ func (l *look) facts(state State) (all []Fact) {
 	return slices.Concat(all, l.policyFacts(), l.goneFacts())
 }
 
-// backoffFacts report a backoff for which the controller does not wait.
+// backoffFacts report the backoff of failures in a row, unless the controller waits for it: then a
+// step reports it.
 func (l *look) backoffFacts() []Fact {
 	n := l.found.Backoff.Failures
 	if n == 0 || l.waits(jobreason.WaitBackoff) != nil {

@@ -40,7 +40,7 @@ type look struct {
 	workload read.Workload
 	// nodesLost has, for each node, the time since when it is not ready, or zero if it is ready.
 	nodesLost map[string]time.Time
-	// gone are failed or deleted pods that only events name.
+	// gone are failed or deleted pods that occur only in events.
 	gone []gonePod
 	// nodeEvents returns the events about a node.
 	nodeEvents func(node string) []read.Event

@@ -189,8 +189,8 @@ func (l *look) nextVerdict() []Step {
 	return nil
 }
 
-// nextWait returns what the controller waits for. It leaves out a wait that another step describes,
-// and a wait that is impossible in a snapshot with all writes of the controller.
+// nextWait returns what the controller waits for. It leaves out a wait that another step describes.
+// It also leaves out waits that a Consistent snapshot, like the one here, never has.
 func (l *look) nextWait(w job.Wait) []Step {
 	switch w.Reason {
 	case jobreason.WaitBackoff:

@@ -52,7 +52,7 @@ func copies[T any](all []*T) (out []*T) {
 	return out
 }
 
-// job returns the Job of that name, not a manifest that would change it.
+// job returns the Job of that name. It returns a manifest of that name only if there is no Job.
 func (s scene) job(namespace, name string) (found *read.Job) {
 	for _, j := range s.Jobs {
 		if j != nil && j.Namespace == namespace && j.Name == name && (found == nil || found.IsManifest) {
@@ -492,11 +492,12 @@ func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) (starts, replaces b
 var aboutThePast = strings.Fields("PodsFail OutOfMemory CannotStart Evicted DisruptionsCount NodeRefused PodDeadline ContainerLost " +
 	"PodDeleted RunsMissed StartedLate IgnoredForever RunsFail CrashLoop")
 
-// changing matches commands that change Jobs, CronJobs and pods. A remedy with such a command must
-// have an act.
+// changing matches commands that change Jobs, CronJobs and pods. If a remedy names such a command,
+// it needs an act.
 var changing = regexp.MustCompile(`kubectl( -n \S+)? (patch|delete|edit) (job|cronjob|pod)s? |create job |delete finished|delete the (pod|Job)`)
 
-// played counts the remedies and the faulty ones, by the kind of their acts.
+// played counts the remedies that were played, and those of them that have faults. The keys are the
+// kinds of their acts.
 type played struct{ done, wrong map[string]int }
 
 // remedy plays one remedy, and returns its faults.
@@ -588,7 +589,8 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
-	// If the pods are gone, their mean time is computed from parallelism, so the finding may stay.
+	// If the pods are gone, parallelism enters into the estimate of their mean time. So a patch of
+	// parallelism may leave the finding.
 	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
 		len(before.podsOf(with)) < 3
 	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {

@@ -47,7 +47,8 @@ func TestStopsWork(t *testing.T) {
 	}
 }
 
-// A limit that gives each container the default number of restarts is not reported.
+// A limit is not reported if it gives each container the default number of restarts, or if it is
+// below 2.
 func TestSharedRestarts(t *testing.T) {
 	one, many := int32(1), int32(math.MaxInt32)
 	for limit, want := range map[int32]string{1: "", 2: "12", 11: "22", 12: "", many: ""} {

@@ -145,8 +145,8 @@ func (l *cronLook) seenEnd(run time.Time) string {
 	return end + "; its Job is not in the input" + why
 }
 
-// unrecorded describes a run before the last recorded one that has no Job. Whether it ever had one is
-// unknown; an overlapping Job under Forbid suggests that it had none.
+// unrecorded describes a run that has no Job and was due before the last recorded run. Whether it
+// ever had a Job is unknown; an overlapping Job under Forbid suggests that it had none.
 func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
 	if why := l.heldBy(run); why != "" {
 		return "skipped", "did not start (inferred)" + why

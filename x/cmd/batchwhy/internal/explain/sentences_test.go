@@ -234,8 +234,7 @@ func TestTimeline_SameSecond(t *testing.T) {
 	}
 }
 
-// TestForecast_Ignored: ignored failures lengthen the backoff of an index. So they do in a
-// forecast.
+// TestForecast_Ignored: ignored failures also lengthen the backoff of an index in a forecast.
 func TestForecast_Ignored(t *testing.T) {
 	report := explained(jobHead+"spec: {completions: 2, parallelism: 1, completionMode: Indexed, backoffLimitPerIndex: 9, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [3]}}]}, "+template+"}\n"+
 		"status: {startTime: \"2026-01-01T09:00:00Z\"}\n"+strings.Replace(pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:59:00Z\", containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:59:50Z\"}}}]}\n"),
@@ -296,8 +295,8 @@ func TestPileUp(t *testing.T) {
 	}
 }
 
-// TestLint_When: a change of clocks is reported until three days after it, and a rare date only
-// before it.
+// TestLint_When: a change of the clocks is reported until three days after it. A run on a rare date
+// is reported only until it is due.
 func TestLint_When(t *testing.T) {
 	for _, test := range []struct{ schedule, at, want string }{
 		{"30 2 * * *", "2026-10-28T00:59:59Z", "02:30 on 2026-10-25 comes twice"},

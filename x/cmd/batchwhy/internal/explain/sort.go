@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// The elements of a list are large, so their pointers or places are sorted instead. All types share
-// the code that sorts these, which keeps the page small.
+// The elements of a list are large, so they are not moved while they are sorted: their pointers or
+// places are sorted instead. Pointers of all types share the code of one sort, which keeps the page
+// small.
 
 // pointers returns pointers to the elements of a list.
 func pointers[E any](list []E) []*E {

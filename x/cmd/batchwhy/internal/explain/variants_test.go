@@ -70,7 +70,8 @@ func answer(t *testing.T, title string, objects *read.Objects, o explain.Options
 var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // atEdges takes each time in the answer, a second before it, and a second after it. It explains the
-// objects at each of these times, and with a forecast that ends then.
+// objects at each of these moments, and also at the time of the question with a forecast that ends
+// at that moment.
 func atEdges(t *testing.T, q *question) (all []string) {
 	o := q.options
 	o.For = time.Hour
@@ -101,7 +102,8 @@ func atEdges(t *testing.T, q *question) (all []string) {
 const enough = 10
 
 // withOtherFields explains objects in which one field is missing or has another value. It changes
-// each field once. It leaves out a field that has been changed in enough other questions.
+// each field once. It leaves out a field that has already been changed in as many questions as the
+// constant enough.
 func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []string) {
 	var list any
 	must.OK(t, yaml.Unmarshal([]byte(testfile.Read(t, q.file+".yaml")), &list))

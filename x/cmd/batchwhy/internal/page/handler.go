@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// policy is the policy that the page itself contains, and frame-ancestors, which only a header can
-// set.
+// policy is the Content-Security-Policy of index.html with frame-ancestors, which a page can only
+// set in a header.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self'; " +
 	"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

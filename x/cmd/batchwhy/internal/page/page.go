@@ -100,8 +100,8 @@ func Build(ctx context.Context) (Files, error) {
 	return files, err
 }
 
-// workerOf makes a script that contains the script of the worker as a text. If a page is opened
-// from disk, it may not start a worker from a file.
+// workerOf makes a script that contains the script of the worker as a text. Browsers refuse to
+// start a worker from a file if the page itself was opened from disk.
 func workerOf(files Files) ([]byte, error) {
 	text, err := json.Marshal(string(files["wasm_exec.js"]) + "\n" + string(files["engine.js"]))
 	if err != nil {
@@ -189,8 +189,8 @@ func compile(ctx context.Context, from string) ([]byte, error) {
 	return []byte("globalThis.batchplanModule = \"" + base64.StdEncoding.EncodeToString(packed) + "\";\n"), nil
 }
 
-// packTwice compresses what the page's own scripts unpack. The second time saves half a percent of the
-// module: what gzip writes repeats itself.
+// packTwice compresses data that the page's own scripts unpack. Output of gzip repeats itself, so a
+// second pass saves another half a percent of the module.
 func packTwice(data []byte) ([]byte, error) {
 	once, err := pack(data)
 	if err != nil {
@@ -225,8 +225,8 @@ type situation struct {
 	More bool `json:"more,omitempty"`
 }
 
-// situations are ready-made inputs, the most wanted first. An input without a folder is a question.
-// The file of a question contains the note and the time.
+// situations are ready-made inputs, the most wanted first. If an input has no folder, the first
+// lines of its file contain Note and At.
 var situations = []situation{
 	{Name: "sidecar", file: "sidecar_istio", Title: "The container has finished, the pod runs on"},
 	{Name: "backoff-limit", file: "backoff_exceeded", Title: "BackoffLimitExceeded"},
@@ -355,7 +355,8 @@ func scriptOf(all []situation) ([]byte, error) {
 	return fmt.Appendf(nil, "const situations = %s;\n", data), nil
 }
 
-// readHead moves the question and the time from the comments at the head of the text to the fields.
+// readHead removes the comments at the head of Text. It puts what follows "# question: " into Note,
+// and what follows "# at: " into At.
 func (s *situation) readHead() {
 	for strings.HasPrefix(s.Text, "# ") {
 		var line string

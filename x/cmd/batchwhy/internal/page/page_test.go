@@ -140,8 +140,8 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 	}
 }
 
-// TestAsOf: an example has a time. The user's own input is explained as of the same time as with
-// the command: a pasted text as of now, and a file as of the newest time in its objects.
+// TestAsOf: an example has a time of its own. For the user's input, the page chooses the time as
+// the command does: the present for a pasted text, and the newest time in the objects for a file.
 func TestAsOf(t *testing.T) {
 	p := open(t, "")
 	begin := time.Now().UTC()

@@ -35,9 +35,9 @@ const stepTimes = `(() => {
 	return { whole, inside };
 })()`
 
-// TestThousandPods plays a Job of a thousand pods, and logs how long a step takes, in the module
-// and for drawing and layout. The times depend on the machine, so they do not fail the test.
-// Processor time is closest to the time on an idle machine.
+// TestThousandPods plays a Job of a thousand pods. It logs how long a step takes: in the module,
+// and for style and layout. The times depend on the machine, so they do not fail the test. Of these
+// times, the processor time depends least on other load.
 func TestThousandPods(t *testing.T) {
 	for _, pods := range []int{10, 1000} {
 		p := open(t, "#play")

@@ -65,7 +65,7 @@ func (p *CronJob) children() []*cronjob.Child {
 	return children
 }
 
-// explanation explains the state in the same words as an object of a cluster.
+// explanation explains the state in the words that batchwhy uses for a CronJob in a cluster.
 func (p *CronJob) explanation() explain.Explanation {
 	w := p.world
 	c := &read.CronJob{Object: w.CronJob}

@@ -28,7 +28,8 @@ type Job struct {
 	looks int
 	// lost has the pods whose node does not answer.
 	lost map[job.UID]bool
-	// story is nil unless a story was requested.
+	// plans has those plans of the latest step that write something. The first plan of the step is
+	// also there if it differs from the last plan of the step before.
 	story *teller
 	// plans has the plans of the latest step that write something. It also has the first plan of
 	// the step if that differs from the last plan of the step before.

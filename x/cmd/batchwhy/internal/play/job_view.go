@@ -48,7 +48,7 @@ func lastEvents(events []job.Event) []string {
 	return texts
 }
 
-// explanation explains the state in the same words as an object of a cluster.
+// explanation explains the state in the words that batchwhy uses for a Job in a cluster.
 func (p *Job) explanation(from int) explain.Explanation {
 	w := p.world
 	j := &read.Job{Object: w.Job}

@@ -71,7 +71,7 @@ type Item struct {
 // pageSize is the maximum number of items in a view.
 const pageSize = 50
 
-// pageFrom returns the place at which the page begins that contains the place from.
+// pageFrom returns the place of the first item on the page that contains the item at place from.
 func pageFrom(from, count int) int {
 	from = min(max(from, 0), max(count-1, 0))
 	return from - from%pageSize
@@ -127,7 +127,8 @@ func (t *teller) tell(command, input, output string) {
 // wait is a wait until something happens by itself.
 type wait struct{ since, until time.Time }
 
-// next returns w if w lasts until that time. Otherwise it returns a new wait that begins now.
+// next returns w if w also lasts until argument until. Otherwise it returns a new wait that begins
+// now.
 func (w wait) next(until, now time.Time) wait {
 	if until.Equal(w.until) {
 		return w

@@ -50,7 +50,7 @@ func example(t *testing.T, title string) *Script {
 }
 
 // TestPasted: the steps that a test kit has printed can be pasted instead of a manifest. The life
-// then ends as in a story of the planner.
+// then ends in the state that is stored beside the steps.
 func TestPasted(t *testing.T) {
 	const of = "../../../../../internal/line/testdata"
 	paste := func(name string) Life {

@@ -9,7 +9,7 @@ import (
 type Source struct {
 	// Written is the time at which the newest file was written.
 	Written time.Time
-	// Live is true if an input may be as of now: a pipe, a pasted text or a cluster.
+	// Live is true if an input may show the present state: a pipe, a pasted text or a cluster.
 	Live bool
 	// Fresh is true if the input is certainly as of now, because a cluster was read.
 	Fresh bool

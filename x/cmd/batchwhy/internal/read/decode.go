@@ -85,7 +85,7 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 	return nil
 }
 
-// setTemplate takes what explanations need of the template of a CronJob's Jobs.
+// setTemplate sets the fields about the template of a CronJob's Jobs.
 func (c *CronJob) setTemplate(data []byte, from *more) {
 	jobs := &from.Spec.JobTemplate.Spec
 	c.Template = jobs.Template.Spec.read()

@@ -83,8 +83,7 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	}
 }
 
-// Silent calls do for each container that has failed without a message. What do returns becomes the
-// message.
+// Silent gives each container that has failed without a message the message that do returns.
 func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 	for _, p := range o.Pods {
 		if p == nil {

@@ -86,7 +86,7 @@ type Job struct {
 	At     manifest.Position
 	// Template is the spec of its pods.
 	Template PodSpec
-	// IsManifest is true for an object that no API server has accepted yet: it has no UID.
+	// Spec is the spec as it is written. It is nil for Jobs after the first maxSpecs.
 	IsManifest bool
 	// Unknown are the fields of a manifest that do not exist.
 	Unknown []manifest.Unknown

@@ -55,7 +55,8 @@ type Container struct {
 	Init, Sidecar bool
 	// Started is false for a running container whose startup probe has not succeeded.
 	Started bool
-	// Waiting, Running and Ended are the state; all are false if it is unknown.
+	// A container that waits or has ended may have a Reason and a Message. ExitCode is set if it
+	// has ended.
 	Waiting, Running, Ended bool
 	// Reason and Message are set for Waiting and Ended. ExitCode is set for Ended.
 	Reason, Message string

@@ -40,8 +40,8 @@ func rows() (all []*difference) {
 	return all
 }
 
-// TestRows: each case differs between the two neighbouring releases of its row, and between no
-// others.
+// TestRows: each case differs between two neighbouring releases exactly if a change of its row lies
+// between them.
 func TestRows(t *testing.T) {
 	for _, d := range rows() {
 		neighbours(func(before, r release.Release) {
@@ -63,7 +63,7 @@ type finding struct {
 	what          string // what is compared
 	to            release.Release
 	before, after string
-	// gate or quirk is the option that makes the difference in a round.
+	// If a round differs, gate or quirk is the option that causes the difference.
 	gate  release.Gate
 	quirk any
 	// paths are the fields that change in a template.
@@ -76,8 +76,9 @@ func (f *finding) String() string {
 
 const onlyStart = "refused: status.startTime: <nil>: is required when finished"
 
-// claims has a function for each row that reports whether a difference belongs to the row. The key
-// is the description of the row's case. If the row has no case, the key is how the row is found.
+// claims has a function for each row, which reports whether a difference belongs to the row. The
+// key is the row's description of its case. If the row plays no case, the key is how the change was
+// found, such as "lives", and the name of the difference.
 var claims = map[string]func(f *finding) bool{
 	"a controller writes Failed without FailureTarget": func(f *finding) bool {
 		return f.what == "status" && f.to == release.V132() && f.before == "taken" && f.after != onlyStart
@@ -140,8 +141,8 @@ func claim(t *rapid.T, found map[string]int, f *finding) {
 	found[by[0]]++
 }
 
-// TestLaw_Claims: there is a claim for each row with a case. There are also claims for the rows
-// about lives and fields, which [TestDocumented] finds in manifests. Other rows have none.
+// TestLaw_Claims: each row of the table that plays a case has a claim. The other claims, "lives: "
+// and "fields: ", are of rows that [TestDocumented] finds in manifests.
 func TestLaw_Claims(t *testing.T) {
 	left := 0
 	for name := range claims {
@@ -170,8 +171,8 @@ func neighbours(look func(from, to release.Release)) {
 	}
 }
 
-// TestLaw_Statuses: if one API server refuses a status that its neighbour accepts, the table has a
-// row for it.
+// TestLaw_Statuses: if the API server of one release refuses a status that the release before or
+// after it accepts, the table has a row for it.
 func TestLaw_Statuses(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -230,8 +231,8 @@ func drawConditions(t *rapid.T) (out []job.Condition) {
 	return out
 }
 
-// TestLaw_Fields: if one API server drops a field that its neighbour keeps, the table has a row for
-// it.
+// TestLaw_Fields: if the API servers of two neighbouring releases drop different fields, the table
+// has a row for it.
 func TestLaw_Fields(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -257,8 +258,8 @@ func drawManaged(t *rapid.T) job.Spec {
 	return spec
 }
 
-// TestLaw_Updates: if one API server accepts a change of a spec that its neighbour refuses, the
-// table has a row for it. Updates of CronJobs do not depend on the release.
+// TestLaw_Updates: if the API servers of two neighbouring releases differ in whether they accept a
+// change of a spec, the table has a row for it. Updates of CronJobs do not depend on the release.
 func TestLaw_Updates(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -415,8 +416,9 @@ func drawWorld(t *rapid.T) *world.Job {
 	return w
 }
 
-// roundOf returns what a round does with the options, and its result. A controller that waits for
-// its own writes remembers the versions that it wrote; here that version is later than its caches.
+// roundOf returns what a round plans and changes under the options. With
+// StaleControllerConsistencyJob, a controller remembers the version of its last write; here a stale
+// cache does not show that version yet.
 func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) string {
 	c := w.Clone()
 	c.Options = options

@@ -35,7 +35,8 @@ const (
 	mostPods = 8
 )
 
-// lives plays lives of a Job in both releases, and returns the first parting of each kind.
+// lives plays lives of a Job in both releases. It returns a change for each kind of difference,
+// with the first Parting of this kind.
 func lives(spec job.Spec, from, to release.Release) (changes []Change) {
 	seen := map[string]bool{}
 	for seed := range uint64(played) {
@@ -82,7 +83,8 @@ func newPair(spec job.Spec, from, to release.Release) *pair {
 	return p
 }
 
-// play takes steps until the worlds differ, and returns the kind of the difference and the parting.
+// play takes steps until the two worlds do different things. It returns the kind of the difference,
+// and the [Parting] at which they differ. If they do not differ, kind is "".
 func (p *pair) play(d *rand.Rand) (kind string, parting Parting) {
 	for range steps {
 		var plans [2]string
@@ -129,7 +131,8 @@ func doing(plan *job.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// part finds how the worlds differ: in what the plans do, or else in the first field of the status.
+// part finds how the worlds differ. It compares what the plans do to pods, and then the fields of
+// the status up to the first that differs.
 func part(a, b *world.Job, plans [2]string) (kind, before, behind string) {
 	switch {
 	case plans[0] == plans[1]:
@@ -204,7 +207,7 @@ func (p *pair) step(d *rand.Rand) {
 	}
 }
 
-// happen does one thing in a world, and returns its description.
+// happen does something to a pod, or suspends or resumes the Job, and returns a description of it.
 func happen(w *world.Job, choice, which int, code int32) string {
 	if choice >= 8 {
 		on := !(w.Job.Spec.Suspend != nil && *w.Job.Spec.Suspend)
@@ -228,7 +231,7 @@ func happen(w *world.Job, choice, which int, code int32) string {
 	return "pod " + pod.Name + " was deleted"
 }
 
-// wordsOf returns the change that a kind of parting means.
+// wordsOf returns the [Change] that describes a kind of difference, as play returns it.
 func wordsOf(kind string, from, to release.Release) Change {
 	gate := release.MutableSchedulingDirectivesForSuspendedJobs
 	switch {

@@ -14,9 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the stored reports again")
 
-// TestStored compares reports with stored ones. They have the changes for some manifests by each
-// upgrade to the next release, and by the upgrade from the first to the newest release that was
-// run.
+// TestStored compares reports with stored ones. The reports have the changes for some manifests:
+// for each upgrade to the next release, and for one upgrade from 1.31 to 1.36.
 func TestStored(t *testing.T) {
 	var steps strings.Builder
 	neighbours(func(from, to release.Release) {

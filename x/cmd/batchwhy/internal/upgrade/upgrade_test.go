@@ -32,7 +32,7 @@ func jobText(spec, status string) string {
 	return `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "d", "uid": "u"}, "spec": {` + spec + template + `}, "status": {` + status + `}}`
 }
 
-// TestCompare: the changes by each step of an upgrade for some Jobs and CronJobs.
+// TestCompare checks which changes are reported for some Jobs and CronJobs and pairs of releases.
 func TestCompare(t *testing.T) {
 	cronOf := func(schedule, spec string) string {
 		return `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {"schedule": "` + schedule + `", "jobTemplate": {"spec": {` + spec + template + `}}}}`
@@ -93,7 +93,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestWrite: a change of several objects appears once. As many of their names as fit follow it.
+// TestWrite: a change that concerns several objects is written once, followed by the names of the
+// first mostNames of them.
 func TestWrite(t *testing.T) {
 	r := &Report{From: release.V135(), To: release.V136()}
 	shared := Change{What: "It changes.", Shown: &Parting{After: "6s", Once: "it began", Before: "a", Behind: "b"}}
@@ -129,7 +130,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestCluster: the changes that do not depend on an object, for an upgrade and a downgrade.
+// TestCluster checks the changes that do not depend on an object, for an upgrade and a downgrade.
 func TestCluster(t *testing.T) {
 	up, down := clusterChanges(release.V131(), release.V137()), clusterChanges(release.V137(), release.V131())
 	lasting := len(cluster) - 1 // one row is only for 1.32 to 1.36

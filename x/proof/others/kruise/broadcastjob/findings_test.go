@@ -121,7 +121,7 @@ func (f *fixture) pod(t *testing.T, i int) *corev1.Pod {
 	return &pod
 }
 
-// refusing refuses the next write of that verb.
+// refusing returns a function that refuses the writes with one verb.
 func refusing(which string) func(string) error {
 	return func(verb string) error {
 		if verb == which {
