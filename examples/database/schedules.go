@@ -15,9 +15,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// crons are the options of all schedules. Jobs are named by the second of their run. The rows of
-// their jobs show which are active. A run that replaces another starts when that one has stopped.
-// Runs that came due during a pause do not start after it.
+// crons are the options of all schedules. The name of a job contains the time of its run in
+// seconds. The list of active jobs is computed from the rows of the jobs. A run that replaces a job
+// starts once that job has stopped. Runs that came due during a pause are skipped.
 var crons = cronjob.Options{
 	Naming:             cronjob.Naming{Form: cronjob.NameSeconds},
 	ActiveFromChildren: true,
@@ -117,8 +117,8 @@ func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID)
 
 func cron(c *cronjob.CronJob) []any { return []any{asJSON{c}} }
 
-// Trigger requests a run now, besides the schedule. A repeated ID starts no second run while the
-// first has its job.
+// Trigger requests a run now, besides the schedule. While the job of a trigger exists, another
+// trigger with the same ID starts nothing.
 func (s *Store) Trigger(ctx context.Context, name string, t cronjob.Trigger) error {
 	return s.request(ctx, name, "trigger", t.ID, t, cronjob.Snapshot{Triggers: []cronjob.Trigger{t}})
 }

@@ -73,9 +73,10 @@ func Open(ctx context.Context, address string) (*Store, error) {
 
 // tx is a transaction. After its first error it does nothing more, and it is rolled back.
 //
-// Before it reads or changes the pods of a job, it locks the job, by a write to its row, with lock
-// or with skip. Before it locks the jobs of a schedule, it locks the schedule. So what it has read
-// stays true until it commits, and no two transactions wait for each other.
+// Before it reads or changes the pods of a job, it locks the job: by a write to the row of the job,
+// or by a query with dialect.lock or dialect.skip. Before it locks the jobs of a schedule, it locks
+// the schedule. So what it has read stays true until it commits, and no two transactions wait for
+// each other.
 type tx struct {
 	*Store
 	sql *sql.Tx
@@ -189,8 +190,8 @@ func (t *tx) deleteJob(id job.UID) {
 	}
 }
 
-// wake makes a job due, and locks it. A round in progress does not know of the change: because of
-// woken, the end of the round makes the job due again.
+// wake locks a job and makes it due. A round in progress has not seen the change. So wake sets
+// woken, which makes the job due again when that round ends.
 func (t *tx) wake(id job.UID) {
 	if t.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", id) == 0 {
 		t.fail(fmt.Errorf("job %s: %w", id, sql.ErrNoRows))
@@ -216,8 +217,8 @@ func (t *tx) report(id job.UID) {
 		WHERE uid = $1 AND schedule IN (SELECT uid FROM schedules)`, id)
 }
 
-// changePod changes a pod whose job is locked. A pod that is being deleted is removed when it does
-// not run and is accounted for.
+// changePod changes a pod whose job is locked. Then it removes the pod if the pod is being deleted,
+// is accounted for, and does not run.
 func (t *tx) changePod(id job.UID, do func(*job.Pod)) {
 	pods := list(t, pod, "SELECT pod FROM pods WHERE uid = $1", id)
 	for _, p := range pods {

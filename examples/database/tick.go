@@ -16,8 +16,8 @@ import (
 
 // tick is one round of a schedule, and its cronjobapply.Backend. It is one transaction, which locks
 // the schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing
-// behind. So it needs neither lease nor version, and the runs that will not start get their rows in
-// table missed together with the status.
+// behind. So it needs neither a lease nor a version. The same transaction writes the status, and
+// adds the runs that will not start to the table missed.
 type tick struct {
 	*tx
 	row
@@ -101,8 +101,8 @@ func (s *Store) putOff(ctx context.Context, id job.UID) error {
 	})
 }
 
-// look locks the schedule that is due first, and reads all that a round needs. After the clock was
-// set back, each schedule is due.
+// look locks the schedule that is due first, and reads all that a round needs. A schedule that was
+// last planned at a later time than now is also due: the clock was set back.
 func (w *Worker) look(t *tx) *tick {
 	rows := list(t, (*row).columns, "SELECT "+rowColumns+` FROM schedules
 		WHERE due <= $1 OR planned > $1 OR uid IN (SELECT schedule FROM news) ORDER BY due LIMIT 1`+t.skip, t.now.UnixMilli())
@@ -228,7 +228,7 @@ func (r *tick) Delete(_ context.Context, d cronjob.Deletion) error {
 	return r.err
 }
 
-// WriteStatus needs no condition, since the schedule is locked.
+// WriteStatus does not compare versions, since the schedule is locked.
 func (r *tick) WriteStatus(_ context.Context, s cronjob.Status) error {
 	r.cron.Status = s
 	r.cron.Version++

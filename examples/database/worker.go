@@ -83,7 +83,7 @@ func (s *Store) bury(ctx context.Context, worker string) error {
 	const jobs, pods = "claim <> '' AND claim NOT IN (SELECT id FROM workers)", "phase = 'Running' AND worker NOT IN (SELECT id FROM workers)"
 	return s.within(ctx, func(t *tx) {
 		t.exec("DELETE FROM workers WHERE id = $1 OR lease <= $2", worker, t.now.UnixMilli())
-		// Sorted, since otherwise two such transactions could wait for each other.
+		// The order prevents that two such transactions wait for each other.
 		held := "SELECT uid FROM jobs WHERE " + jobs + " UNION SELECT job FROM pods WHERE " + pods + " ORDER BY 1"
 		for _, id := range list(t, uid, held) {
 			t.wake(id)

@@ -1,6 +1,6 @@
 // Package jobset runs sets of jobs with a shared limit of restarts. It shows how a parent of jobs
 // works without a planner: the name of a job follows from the status of its set, and the name is a
-// lock. So the controller needs no memory of its own writes, and caches may be late by any time.
+// lock. So the controller needs no memory of its own writes, and its caches may lag for any time.
 package jobset
 
 import (
@@ -132,8 +132,8 @@ func (s *Set) unended(jobs []Job) []string {
 	})
 }
 
-// jobName returns the name of a job in an attempt. If a job is created again, because of a late
-// cache or a lost reply, the name is taken.
+// jobName returns the name of a job in an attempt. A second creation of the same job, after a lost
+// reply or by a late cache, fails because the name is taken.
 func (s *Set) jobName(attempt int, name string) string {
 	return fmt.Sprintf("%s-%d-%s", s.Name, attempt, name)
 }
@@ -155,8 +155,8 @@ func (s *Set) create(ctx context.Context, b Backend, names []string) error {
 	return errors.Join(errs...)
 }
 
-// remove deletes jobs of an attempt, and returns an error until they are gone. It reads each by its
-// name, since the cache may not show it yet.
+// remove deletes jobs of an attempt, and returns an error until they are gone. It reads each job by
+// name, since a list from the cache may lack new jobs.
 func (s *Set) remove(ctx context.Context, b Backend, attempt int, names []string) error {
 	var errs []error
 	for _, name := range names {

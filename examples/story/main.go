@@ -43,7 +43,7 @@ func names() (all []string) {
 	return all
 }
 
-// tell plays a story: before each step, the controller has the rounds that are due.
+// tell plays a story. Before each step, it plays the rounds of the controller that are due by then.
 func tell(out io.Writer, s story) error {
 	fmt.Fprintf(out, "# %s: %s\n", s.name, s.about)
 	w := world.NewJob(s.spec)

@@ -1,6 +1,6 @@
 // Study simulates the cost of two choices that users of Kubernetes have: how long a job waits after
-// a failed pod, and whether its pods all start together or it grows with its successes. Ten
-// thousand jobs of twenty pods run on 500 nodes of 8 slots, and one pod in twenty fails.
+// a failed pod, and whether all pods start together or the parallelism grows with the successes.
+// Ten thousand jobs of twenty pods run on 500 nodes of 8 slots, and one pod in twenty fails.
 //
 //	go run ./examples/study       # 10 000 jobs, 3 seeds
 //	go run ./examples/study 500   # fewer jobs

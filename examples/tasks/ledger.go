@@ -9,13 +9,13 @@ import (
 )
 
 // rows is the ledger. It keeps an ended task, as the list has shown it, until the task is accounted
-// for. After that it keeps only the UID, with Untracked. It also keeps the UID of a task that was
-// dropped while it ran.
+// for. Then the row keeps only the UID, with Untracked set. A task that was dropped while it ran
+// has such a row, too.
 type rows map[job.UID]job.Pod
 
-// merge returns the pods of a snapshot: the listed tasks, and tasks that the list lacks and that
-// are not accounted for. It also returns the tasks that need a row, and the rows that are no longer
-// needed. While a list has a task, only its row shows that the task is accounted for.
+// merge returns the pods of a snapshot: the listed tasks, and the tasks of rows that are neither
+// listed nor accounted for. It also returns the ended tasks that need a row, and the rows that are
+// no longer needed. The row of an accounted task is needed while the task is listed.
 func (l rows) merge(tasks []Task) (pods, ended []job.Pod, over []job.UID) {
 	listed := map[job.UID]bool{}
 	for i := range tasks {
@@ -26,7 +26,7 @@ func (l rows) merge(tasks []Task) (pods, ended []job.Pod, over []job.UID) {
 			ended = append(ended, p)
 		}
 
-		// A stopped task that is accounted for is gone, unless it still runs.
+		// A stopped task that is accounted for counts as gone, unless it still runs.
 		if isStopped := p.Deletion != nil && p.Phase != job.PodRunning; !isStopped || !p.Untracked {
 			pods = append(pods, p)
 		}
@@ -52,8 +52,9 @@ func (r backend) Create(ctx context.Context, c job.Creation) (job.PodRef, error)
 	return job.PodRef{Name: id, UID: job.UID(id)}, err
 }
 
-// Delete stops a task. With UntrackFirst, the task must not have ended: the list may be too old to
-// show its success. If the task succeeds after it was read, its work is done again.
+// Delete stops a task. With UntrackFirst, it fails if the task has ended: the list may have been
+// too old to show its success. If the task succeeds between this check and the stop, its work is
+// done again.
 func (r backend) Delete(ctx context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		t, err := r.Service.Task(ctx, string(d.UID))
@@ -83,7 +84,7 @@ func (r backend) Untrack(ctx context.Context, u job.Untracking) error {
 	return r.keep(ctx, job.Pod{UID: u.UID, Untracked: true})
 }
 
-// WriteStatus needs no condition: the status has one writer, which has read it in this round.
+// WriteStatus writes without comparing versions, since no other process writes the status.
 func (r backend) WriteStatus(ctx context.Context, s job.Status) error {
 	return r.put(ctx, "status", &s)
 }

@@ -96,8 +96,8 @@ func (r *Runner) look(ctx context.Context) (job.Snapshot, error) {
 	return job.Snapshot{Job: j, Pods: pods, Memory: r.memory, Options: r.Options, Now: r.Now()}, err
 }
 
-// observe lowers expectations by the changes since the last list. The first list shows all earlier
-// writes.
+// observe lowers the expectations by the changes between the last list and this one. After the
+// first list of a Runner nothing is expected: that list shows all earlier writes.
 func (r *Runner) observe(counts expectations.Counts, pods []job.Pod) expectations.Counts {
 	if r.seen == nil {
 		counts = expectations.Counts{}

@@ -34,7 +34,7 @@ var (
 	ErrNoTask = errors.New("there is no such task")
 )
 
-// Documents keep JSON under keys. Writes have no conditions.
+// Documents store JSON under keys. Writes are unconditional.
 type Documents interface {
 	Put(ctx context.Context, key string, document []byte) error
 	Delete(ctx context.Context, key string) error
@@ -84,7 +84,8 @@ func newTask(uid job.UID, command []string, c *job.Creation) Task {
 	return t
 }
 
-// pod returns the task as a pod that is not accounted for.
+// pod returns the task as a pod. Field Untracked is false, whether or not the task is accounted
+// for.
 func (t *Task) pod() job.Pod {
 	main := jobpod.Container{Name: "main"}
 	p := job.Pod{

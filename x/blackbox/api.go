@@ -63,9 +63,10 @@ type change struct {
 // finalizers, owner collection and watches; a write that changes nothing makes no new version.
 // Clients reach it through [incarnation.config].
 type server struct {
-	// lag is the delay of watches by the plural of their resource; "" is the delay of all others.
+	// lag maps the plural of a resource to the delay of its watches. Key "" is for all others.
 	lag map[string]time.Duration
-	// held is the time in which watches show nothing new, by the plural of their resource; "" holds all watches.
+	// held maps the plural of a resource to the time in which its watches show nothing new. Key "" is
+	// for all watches.
 	held map[string]span
 	// wrote is called with each write that took effect, before it is visible. It must not call the API.
 	wrote func(write)
@@ -92,7 +93,8 @@ type server struct {
 // write is a write that took effect.
 type write struct {
 	Time time.Time
-	// Verb is create, update, status, patch or delete; remove or collect if the server did it by itself.
+	// Verb is create, update, status, patch or delete. It is remove or collect for a write of the
+	// server itself: remove takes an object away, and collect deletes an object whose owners are gone.
 	Verb     string
 	Resource *Resource
 	// Old is the object before the write and New after it; nil if there is none. They must not be changed.

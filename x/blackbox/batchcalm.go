@@ -4,9 +4,9 @@ import (
 	"time"
 )
 
-// calm plays the end of a life, without faults. If enough children have succeeded, the parent ends.
-// Otherwise it is suspended for a while and resumed, all its children succeed, and it ends. In both
-// cases it is then deleted.
+// calm plays the end of a life, without faults. If enough children have succeeded, the parent must
+// end. Otherwise the kit suspends the parent for a while, resumes it, and lets all its children
+// succeed, so that the parent must end. At last it deletes the parent.
 func (b *batchScript) calm() error {
 	if b.allSucceeded() { // before any edit, which would wake a sleeping program
 		if err := b.awaitEnd(); err != nil || !b.isUp() {

@@ -23,7 +23,8 @@ const (
 	Forbids Check = "Forbids"
 	// Replaces: with Replace the other children are deleted before a new one starts.
 	Replaces Check = "Replaces"
-	// Suspended: no child starts while the parent is suspended, except in the first second plus the lag.
+	// Suspended: no child starts while the parent is suspended, except in the first second of the
+	// suspension plus the lag.
 	Suspended Check = "Suspended"
 	// NotInRetrospect: a resume or an edit of the schedule starts no run that was due before it.
 	NotInRetrospect Check = "NotInRetrospect"
@@ -71,12 +72,12 @@ type Cron struct {
 	Slack time.Duration
 	// Active returns the UIDs in the parent's list of active children. It is nil if there is no such list.
 	Active func(parent Object) []string
-	// Skipped returns the runs that an event reports as skipped: the time of the latest of them,
-	// and their number. The zero Time means the latest run that is due. The others are the runs
-	// before the latest that have not started. A negative number means all of these, and 0 means
-	// that the event reports no run. Nil means that no event reports runs. The checks of reports
-	// leave out the runs around a crash, a lost reply or a second replica, since a report may be
-	// lost or repeated there.
+	// Skipped returns the runs that an event reports as skipped: the time of the latest of them, and
+	// their number. The zero Time means the latest run that is due. The other reported runs are the
+	// last ones before it that have not started. A negative number means all runs before it that have
+	// not started, and 0 means that the event reports no run. A nil Skipped means that no event
+	// reports runs. The checks of reports leave out the runs around a crash, a lost reply or a second
+	// replica, since a report may be lost or repeated there.
 	Skipped func(Event) (latest time.Time, runs int)
 	// Schedules are the schedules of the parents; nil means some that run each minute, each hour or each day.
 	Schedules []string

@@ -92,7 +92,8 @@ func (c *cronScript) stopped(child *cronChild) {
 	}
 }
 
-// cleaned checks that a deleted child was beyond the history limit, and notes the older ones.
+// cleaned checks that a deleted child was beyond the history limit. It notes the older children,
+// which must be deleted as well.
 func (c *cronScript) cleaned(child *cronChild) {
 	now := time.Now()
 	left := 0
@@ -134,8 +135,9 @@ func (c *cronScript) checkCleanups() {
 	}
 }
 
-// checkRetries checks that each run has started soon if only failed writes delayed it. A run whose
-// place a later one may take need not start. The API must be locked.
+// checkRetries checks that each run has started soon, unless something other than a failed write
+// may have delayed it. A run need not start if a later run may take its place. The API must be
+// locked.
 func (c *cronScript) checkRetries() {
 	if c.skewed {
 		return
@@ -168,8 +170,8 @@ func (c *cronScript) checkRetries() {
 	}
 }
 
-// soonAfter returns the time by which a run must have started. After an outage, the program has the
-// full time again.
+// soonAfter returns the time by which a run must have started. If the program was down, it has the
+// full time from the end of the outage.
 func (c *cronScript) soonAfter(at time.Time) (limit time.Time) {
 	limit = at.Add(3 * c.slack())
 	for _, down := range c.down {

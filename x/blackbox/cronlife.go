@@ -291,7 +291,7 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 
 // calm plays the end of a life, without faults: the program must start the next runs, and all
 // checks must hold in the end. If the policy allows it, the first run comes before any edit and
-// before a child ends: these would wake a sleeping program.
+// before a child ends, since an edit or an end would wake a sleeping program.
 func (c *cronScript) calm() error {
 	if !c.settings.Suspend && !c.invalid && c.settings.Policy != "Forbid" {
 		if err := c.pass(c.slack()); err != nil || !c.isUp() {
@@ -319,7 +319,7 @@ func (c *cronScript) calm() error {
 		}
 	}
 
-	// The next run starts, and nothing else happens until the lists are compared.
+	// All children end, and the next run starts. Nothing else happens before the checks.
 	for c.end(true) {
 	}
 	if err := c.pass(time.Until(c.inForce().Next(time.Now())) + 25*time.Second + 2*c.lag); err != nil || !c.isUp() {
@@ -333,7 +333,7 @@ func (c *cronScript) calm() error {
 		c.checkReports()
 	})
 
-	// The child of that run ends, and nothing else happens until the next run.
+	// All children end, and nothing else happens until the next run.
 	if c.inForce().Next(time.Now()).Before(time.Now().Add(2 * c.slack())) {
 		return nil
 	}

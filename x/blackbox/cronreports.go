@@ -15,7 +15,7 @@ type run struct {
 	reported time.Time // when it was reported as skipped
 }
 
-// period begins when settings come into force.
+// period is a time with the same schedule and suspension. It ends when the next period begins.
 type period struct {
 	from      time.Time
 	schedule  schedule.Schedule
@@ -138,8 +138,8 @@ func (c *cronScript) checkReports() {
 	}
 }
 
-// laterStarts returns a function from a time to the earliest start of all later runs. The function
-// returns zero if none was started.
+// laterStarts returns a function that takes the time of a run. It returns the earliest start among
+// all later runs, or zero if none was started.
 func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	runs := slices.Sorted(maps.Keys(c.runs))
 	first := make([]time.Time, len(runs)+1) // by index: the earliest start of this run and the later ones
@@ -155,9 +155,9 @@ func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	}
 }
 
-// decided returns when it was clear that a run would not start, and the check that requires a
-// report of that. The check is empty if the run may still start. Later is the earliest start of a
-// later run.
+// decided returns when it was clear that a run would not start, and the check that requires the
+// report of this run as skipped. The check is empty if the run may still start. Argument later is
+// the earliest start among the later runs.
 func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time) (check Check, decided time.Time) {
 	if d := c.settings.StartingDeadlineSeconds; d != nil {
 		limit := time.Duration(*d) * time.Second

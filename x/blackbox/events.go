@@ -33,7 +33,8 @@ type Event struct {
 	Regarding Object
 }
 
-// eventsOf returns the events that a write reports: none if the count has not risen.
+// eventsOf returns the events that a write reports. A write of an Event object reports as many
+// events as its count has risen by.
 func eventsOf(w write) (events []Event) {
 	if w.New == nil {
 		return nil

@@ -85,10 +85,10 @@ type player struct {
 	refused  error
 	errors   map[string]int // how often the program has logged each error, by its text
 	reports  []Event
-	// lost has the times for which the program may not know what it did: its ends, lost replies,
-	// and times with two replicas. overlaps has only the times with two replicas. down has the past
-	// times without a replica, and ended is the last end of a replica. skewed is set once the
-	// program's clock has jumped.
+	// lost has the times in which the program may not know what it did: around the end of a replica,
+	// after a lost reply, and while two replicas run. overlaps has only the times with two replicas.
+	// down has the past times without a replica, and ended is when the last replica ended. skewed is
+	// set once the program's clock has jumped.
 	lost, overlaps, down []span
 	holds                []span // the times in which watches are held
 	ended                time.Time

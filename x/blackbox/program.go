@@ -10,14 +10,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Program is the tested program, with the ways to look at its objects.
+// Program is the tested program, with the functions that interpret its objects.
 type Program struct {
 	// Resources are the kinds that the API serves.
 	Resources []Resource
-	// Start runs the program until the context ends, with clients for the configuration. It is
-	// called again after each end of the program, in a bubble of testing/synctest, so create
-	// metrics outside of Start. The context has a logr.Logger whose errors become lines of the
-	// story.
+	// Start runs the program until the context ends, with clients for the configuration. It runs in a
+	// bubble of testing/synctest, and is called again after each end of the program. So create metrics
+	// outside of Start. The context has a logr.Logger whose errors become lines of the story.
 	Start func(ctx context.Context, config *rest.Config) error
 	// Parent and Child are the kinds of the parent and its children.
 	Parent, Child schema.GroupVersionKind

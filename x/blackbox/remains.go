@@ -16,7 +16,7 @@ type freedom struct {
 	names     map[string]bool // kinds whose objects have names that differ
 	numbers   map[string]bool // kinds whose number of objects differs
 	paths     map[string]bool // kinds and paths of fields that differ
-	mayDiffer []string        // prefixes of the same form
+	mayDiffer []string        // prefixes of a kind and path
 }
 
 // allows reports whether a field may differ.
@@ -118,8 +118,8 @@ func (f *freedom) eachField(want, got item, differs func(of item, path, was, is 
 	}
 }
 
-// normal returns objects in normal form, sorted by that form alone. It replaces the names of
-// objects, and of the others, that differ in each life.
+// normal returns objects in normal form, sorted by that form. Names of objects and of others that
+// differ in each life are replaced.
 func (f *freedom) normal(objects, others []Object) (items []item) {
 	n := normalizer{names: make(map[string]bool)}
 	for _, o := range slices.Concat(objects, others) {
@@ -127,7 +127,7 @@ func (f *freedom) normal(objects, others []Object) (items []item) {
 			n.names[o.Name()] = true
 		}
 	}
-	// The longest name comes first, since it may begin with another.
+	// The longest names come first, since a long name may begin with a shorter one.
 	n.sorted = slices.SortedFunc(maps.Keys(n.names), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
 	})
@@ -208,8 +208,8 @@ func (n *normalizer) add(fields map[string]string, path string, v any) {
 	}
 }
 
-// labelOf returns what identifies an element of a list: its type, as of a condition, or else its
-// name, or else its index.
+// labelOf returns what identifies an element of a list: the field type, as in conditions, or else
+// the field name, or else the index.
 func labelOf(e any, index int) string {
 	o, _ := e.(map[string]any)
 	for _, field := range []string{"type", "name"} {

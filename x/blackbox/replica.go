@@ -42,7 +42,7 @@ func (p *player) start() {
 	synctest.Wait()
 }
 
-// isUp reports whether the program runs. A program that was too busy does not.
+// isUp reports whether the program runs. The kit ends a program that makes too many requests.
 func (p *player) isUp() bool { return len(p.replicas) > 0 }
 
 // startup is the time that a program gets before its context may end. If the context of a manager

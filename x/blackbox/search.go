@@ -35,14 +35,14 @@ func (s *Search) Flags(f *flag.FlagSet) {
 	f.IntVar(&s.Short, "short", s.Short, "how many short `lives` are played again with each fault in each write")
 }
 
-// Finding is a check that does not hold, with the shortest life found that shows it.
+// Finding is a check that does not hold, and the shortest life found that breaks the check.
 type Finding[S Settings] struct {
 	Violation
 	// Number is the number of the random life, -1 for a short life.
 	Number int
 	Life   Life[S]
 	Story  []string
-	// Times is how many lives have shown it.
+	// Times is how many lives broke the check.
 	Times int
 
 	shown, plays int // plays of the shortest life, and how many have shown it

@@ -93,10 +93,11 @@ func (i *incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 	return i.answer(r, body)
 }
 
-// isAlive reports whether the program may go on. It must not if it was killed or makes too many
-// requests. busy is true if a killed program repeats its failed requests immediately, which would
-// stop the clock. Only then must the program wait: many clients hold a lock during a request, and a
-// goroutine that waits for a lock stops the clock as well.
+// isAlive reports whether the program may go on. A program that was killed, or that makes too many
+// requests, may not. busy is true if a killed program repeats its failed requests immediately. Such
+// requests must be delayed, since otherwise the clock would stop. Other requests must not be
+// delayed: many clients hold a lock during a request, and a goroutine that waits for a lock also
+// stops the clock.
 func (i *incarnation) isAlive() (alive, busy bool) {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
@@ -233,8 +234,8 @@ func selectors(label, field string) (func(Object) bool, error) {
 	}, nil
 }
 
-// cached returns the objects and the revision in the cache of the API server. A list of version 0
-// may be as old as the watches.
+// cached returns the objects and the revision in the cache of the API server. A list with
+// resourceVersion 0 is read from this cache, which lags like the watches.
 func (a *server) cached() (objects map[key]entry, revision int) {
 	objects, revision = make(map[key]entry), 1
 	for i := range a.history {
@@ -273,7 +274,8 @@ func listData(t *target, objects map[key]entry, revision int, match func(Object)
 	return b.Bytes()
 }
 
-// has reports whether a list or watch of the target includes an object with the plural of the target.
+// has reports whether a list or watch of the target includes an object. The object is known to have
+// the plural of the target.
 func (t *target) has(k key, o Object) bool {
 	isInScope := t.namespace == "" || t.namespace == k.namespace
 	return isInScope && o.Text("apiVersion") == t.resource.apiVersion()

@@ -8,7 +8,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// variations returns merge patches of an object with a spec, each for one field of its schema. The API may refuse some.
+// variations returns merge patches for an object. Each patch changes one field of the spec,
+// according to the schema. The API may refuse some of the patches.
 func variations(s *spec.Schema, of any) (patches []string) {
 	eachVariation(s, of, 4, func(v any) {
 		if data, err := json.Marshal(map[string]any{"spec": v}); err == nil {
@@ -18,7 +19,8 @@ func variations(s *spec.Schema, of any) (patches []string) {
 	return patches
 }
 
-// eachVariation calls do with other values of a field. For an object, the value is a merge patch.
+// eachVariation calls do with other values for a field, which now has value of. If the field is an
+// object, do gets merge patches.
 func eachVariation(s *spec.Schema, of any, depth int, do func(any)) {
 	if depth == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// watch begins a watch after the version of the request.
+// watch begins a watch, which shows the changes after the resourceVersion of the request.
 func (i *incarnation) watch(r *http.Request, t *target, match func(Object) bool) (*http.Response, error) {
 	a := i.api
 	w := &watcher{

@@ -37,7 +37,7 @@ func (a *server) create(r *Resource, namespace string, o Object, bySubject bool)
 
 	k := key{r.Plural, namespace, o.Name()}
 	if _, exists := a.objects[k]; exists && r.reports {
-		// Recorders name events by the nanosecond, and here many events share one.
+		// Recorders name an event after its time in nanoseconds. Here many events have the same time.
 		k.name = fmt.Sprintf("%s.%d", k.name, a.born)
 		o.Set(k.name, "metadata", "name")
 	} else if exists {
@@ -84,7 +84,7 @@ func admit(r *Resource, old, next Object) error {
 	return nil
 }
 
-// whole is a subresource that no client has: with it the kit writes an object and its status.
+// whole is a subresource for the kit only, which writes an object together with its status.
 const whole = "whole"
 
 // metadataOfServer are the fields of the metadata that an update cannot change.

@@ -26,7 +26,7 @@ type jobBackend struct {
 	grouped byte
 }
 
-// isGone reports whether the job is gone, or another job has its place.
+// isGone reports whether the job is gone. Another job may already use its jobState.
 func (b *jobBackend) isGone() bool { return b.js.life != b.life || b.js.gone }
 
 // call makes a write, with the delays and faults of the control plane.

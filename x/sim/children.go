@@ -26,8 +26,8 @@ func (e *engine) childChanged(js *jobState) {
 	e.seeChild(cs, js, &child)
 }
 
-// seeChildLater puts the change into the line. It is a function of its own, because its closure
-// moves the Child to the heap.
+// seeChildLater delivers the change after the delay of the watch. It is a separate function, since
+// its closure moves the Child to the heap.
 func (e *engine) seeChildLater(cs *cronState, js *jobState, child cronjob.Child) {
 	e.lagged(delivery{cron: func() { e.seeChild(cs, js, &child) }})
 }

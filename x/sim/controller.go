@@ -22,7 +22,8 @@ type controller struct {
 	idle  []*worker
 	// starts counts the starts of the controller.
 	starts uint32
-	// calls limits the rate of calls, retries the rate of repeated rounds of CronJobs.
+	// Bucket calls limits the rate of calls. Bucket retries limits the rate of repeated rounds of
+	// CronJobs.
 	calls, retries bucket
 }
 
@@ -44,8 +45,8 @@ type worker struct {
 	// aborted is set when the controller stops.
 	aborted bool
 
-	// yield returns control to the engine until a time. The engine continues the round with resume,
-	// and ends it with stop.
+	// The round calls yield to wait until a time, while the engine plays other events. The engine
+	// calls resume to continue the round, and stop to end it.
 	yield  func(int64) bool
 	resume func() (int64, bool)
 	stop   func()
@@ -129,7 +130,7 @@ func (w *worker) pause(d int64) bool {
 	return true
 }
 
-// abort ends all rounds between two calls, and empties the queue.
+// abort ends all unfinished rounds, and empties the queue.
 func (c *controller) abort() {
 	for _, w := range c.all {
 		if w.stop != nil {
@@ -140,8 +141,9 @@ func (c *controller) abort() {
 	c.starts++
 }
 
-// retryAt returns when a round is repeated after so many failures in a row: the default of work
-// queues, 5 ms, 10 ms, ... 1000 s, and at most ten a second after the first hundred.
+// retryAt returns when a round is repeated after so many failures in a row. As in the default work
+// queue, the delays are 5 ms, 10 ms, ... 1000 s. After a burst of a hundred, there are at most ten
+// retries a second.
 func (c *controller) retryAt(failures int) int64 {
 	policy := backoff.Policy{Base: 5 * time.Millisecond, Factor: 2, Max: 1000 * time.Second}
 	now := c.engine.now

@@ -30,8 +30,8 @@ type cronState struct {
 	failures int
 	// version is the version of the object. seen is the version in the snapshot.
 	version, seen int64
-	// held is the run that is held back. missed is the latest run known to be missed. Both are in
-	// Unix seconds.
+	// held is the run that waits for an active job to end, or 0. missed is the latest run known to be
+	// missed. Both are in Unix seconds.
 	held, missed int64
 	// ran is set once a run was started or given up.
 	ran bool

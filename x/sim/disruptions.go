@@ -90,7 +90,7 @@ func (e *engine) removeNode(d *Disruption) {
 	}
 }
 
-// nodeBack makes a node accept pods again. Pods that it still has continue.
+// nodeBack makes a node accept pods again. Pods that are still on the node continue.
 func (e *engine) nodeBack(d *Disruption, byChance bool) {
 	n := &e.nodes.all[d.Node]
 	n.closed--

@@ -13,16 +13,17 @@ import (
 )
 
 // gang holds the pods of a job that belong to a pod group with the policy gang. While fewer than
-// min of them are on nodes, a pod gets a node only if min of them have one afterwards.
+// min of the pods are on nodes, a pod gets a node only together with so many others that min pods
+// have nodes afterwards.
 type gang struct {
 	js *jobState
 	// min is the minCount of the group. placed is the number of pods on nodes, including those that are
 	// being deleted; waiting are the pods that wait for a node, in the order in which they came.
 	min, placed int
 	waiting     []int32
-	// single is true if each waiting pod has a ticket of its own. Otherwise the gang has one ticket
-	// once it is complete. together is the number of pods that must get a node in one moment, or 0.
-	// The ticket of the gang is void if turn has changed.
+	// single is true if each waiting pod has a ticket of its own. Otherwise the complete gang has one
+	// ticket, which is void after turn has changed. together is the number of pods that must get their
+	// nodes at the same moment, or 0.
 	single   bool
 	together int
 	turn     uint32

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Arrivals returns the time at which the next job is submitted, from the time of the job before.
+// Arrivals returns the time at which the next job is submitted, given the time of the previous job.
 type Arrivals func(before time.Duration, r *rand.Rand) time.Duration
 
 // AllAtOnce submits all jobs at the beginning.
@@ -29,8 +29,9 @@ func Between(distance Dist) Arrivals {
 }
 
 // Diurnal submits jobs independently of each other, at a rate that changes over the day. Argument
-// mean is the mean distance of two jobs, and peak a time after midnight. At that time the rate is
-// 1+swing times the mean rate, and twelve hours later 1-swing times; swing is at most 1.
+// mean is the mean time between two jobs. Argument peak is a time of day: at that time the rate is
+// 1+swing times the mean rate, and twelve hours later it is 1-swing times the mean rate. Argument
+// swing is at most 1.
 func Diurnal(mean time.Duration, swing float64, peak time.Duration) Arrivals {
 	swing = min(max(swing, 0), 1)
 	return func(before time.Duration, r *rand.Rand) time.Duration {

@@ -3,7 +3,8 @@ package sim
 // event is a change that the engine makes at a time.
 type event struct {
 	at int64 // nanoseconds since the start
-	// order is the number of the event, which orders events of the same time, with the kind in the lowest 8 bits.
+	// order decides between events at the same time. It is the number of the event, followed by the
+	// kind in the lowest 8 bits.
 	order uint64
 	id    int32
 	// gen is the generation of the event's subject; events of an earlier generation are void.

@@ -11,7 +11,7 @@ import (
 type jobState struct {
 	of *Job
 	id int32
-	// life counts the jobs that have had this place.
+	// life counts the jobs that have used this jobState.
 	life uint32
 	// key selects the job's draws, which are the same in every variant of a world.
 	key uint64
@@ -44,8 +44,8 @@ type jobState struct {
 	// the pods of the job that start together; it is nil if none do.
 	groups jobgroup.Groups
 	gang   *gang
-	// With Pod.Quorum, worker is the pod whose start last made the pods of the job begin their
-	// work. At most meeting pods run.
+	// worker and meeting serve Pod.Quorum. worker is the pod that last completed the quorum, so that
+	// the waiting pods began their work. meeting is an upper bound of the number of running pods.
 	worker, meeting int32
 
 	cron  *cronState // its owner, or nil
@@ -81,5 +81,5 @@ func (js *jobState) request() Request {
 	return Request{int64(js.trackerKey()), js.truth.Name, pods, js.of.Pod.Resources}
 }
 
-// trackerKey identifies the job among all jobs that have had its place.
+// trackerKey identifies the job, since jobs that are gone may have had the same id.
 func (js *jobState) trackerKey() uint64 { return uint64(js.life)<<32 | uint64(uint32(js.id)) }

@@ -13,8 +13,7 @@ type nodes struct {
 	// the root, and the children of n are 2n and 2n+1.
 	size int
 	tree []room
-	// totals holds, for each need of a gang that has waited, for how many such pods all nodes
-	// together have room.
+	// totals has the results of method total for the needs of the gangs that have waited.
 	totals map[room]int
 	// keep is true if nodes may be disrupted, or a scheduler may evict pods: then each node lists its pods.
 	keep bool
@@ -29,8 +28,8 @@ type node struct {
 	closed int // disruptions that keep pods away
 	lost   bool
 	fate   fate
-	// count is the number of pods on the node. busySince is when it got the first of them. busy is
-	// how long it had pods before that.
+	// count is the number of pods on the node. busySince is when the node last stopped being empty.
+	// busy is the total time of the earlier periods with pods.
 	count           int
 	busySince, busy int64
 	// group is the group of an autoscaler, or nil. emptyAt is when the node became empty, or -1 if it is
@@ -50,7 +49,7 @@ func (r room) fits(need room) bool {
 	return r.pods >= need.pods && r.cpu >= need.cpu && r.memory >= need.memory
 }
 
-// holds returns for how many pods with these needs there is room.
+// holds returns how many pods with these needs fit.
 func (r room) holds(need room) int {
 	if r.pods <= 0 {
 		return 0
@@ -158,7 +157,7 @@ func (js *jobState) need() room {
 	return room{1, r.CPU, r.Memory}
 }
 
-// total returns for how many pods with these needs all nodes together have room.
+// total returns how many pods with these needs fit on all nodes together.
 func (n *nodes) total(need room) int {
 	if len(n.all) == 0 {
 		return math.MaxInt
@@ -173,8 +172,8 @@ func (n *nodes) total(need room) int {
 	return n.totals[need]
 }
 
-// places returns nodes for up to n pods with the same needs, in which each pod gets the first node
-// that still has room after the pods before it.
+// places returns nodes for as many pods with the same needs as fit, at most the given number. Each
+// pod gets the first node that has room beside the pods placed before it.
 func (n *nodes) places(need room, pods int) (on []int32) {
 	for len(on) < pods {
 		node, ok := n.first(need)
@@ -232,8 +231,8 @@ func (n *nodes) release(i, id int32, p *pod, now int64) {
 	n.free(i, needOf(p))
 }
 
-// costs returns the cost of the nodes until a time: the cost of the whole time in which they exist,
-// and of the time in which they have pods.
+// costs returns two costs of the nodes until a time: for the whole time in which they exist, and
+// for the time in which they have pods.
 func (n *nodes) costs(end int64) (all, busy float64) {
 	const hour = float64(time.Hour)
 	for i := range n.all {

@@ -51,7 +51,8 @@ func (q *Pending) Pods() []PendingPod {
 	return out
 }
 
-// Room returns how many more pods and which resources fit on a node; none fit on a closed one.
+// Room returns how many more pods fit on a node, and which resources are left. A closed node has no
+// room.
 func (q *Pending) Room(node int) (pods int, left Resources) {
 	n := &q.e.nodes.all[node]
 	if n.closed > 0 {

@@ -50,8 +50,8 @@ func (p *plane) isServerDown(at time.Duration) bool {
 	return false
 }
 
-// call makes a write of a round, after its delay. Of several concurrent calls, only the first and
-// those that the rate limit delays take the latency.
+// call makes a write of a round, after its delay. Concurrent calls wait for the latency together:
+// it is added only for the first one, and for calls that the rate limit delays.
 func (p *plane) call(w *worker, first bool, write func() error) error {
 	e := w.of.engine
 	if p.waits && !w.pause(p.delay(w.of, first)) {
@@ -82,7 +82,7 @@ func (p *plane) call(w *worker, first bool, write func() error) error {
 	return err
 }
 
-// delay returns how long a call takes that is made now.
+// delay returns how long a call takes if it is made now.
 func (p *plane) delay(c *controller, first bool) int64 {
 	now := c.engine.now
 	at := now

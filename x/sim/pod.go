@@ -17,11 +17,11 @@ type Pod struct {
 	// Duration is the time from the start of the containers to their end.
 	Duration Dist
 	// Quorum is the number of pods of the job that must run before the work of any of them begins, as
-	// in a training that synchronizes its workers. Until then they only occupy their nodes: Duration,
-	// failures and evictions of the pod count from then on. While the work of one pod goes on, others
-	// begin immediately. A pod that starts when too few others are left never works: with 3
-	// completions and 2 pods at a time, the last pod is alone. Zero means that each pod works on its
-	// own.
+	// in a training that synchronizes its workers. Until then the pods only occupy their nodes.
+	// Duration and the times of failures and evictions count from the beginning of the work. While one
+	// pod works, a new pod begins its work immediately. A pod that starts when too few others are left
+	// never works: with 3 completions and 2 pods at a time, the last pod is alone. Zero means that
+	// each pod works on its own.
 	Quorum int32
 	// Failure is the probability that a pod fails. Disruption is the probability that it is evicted
 	// while it runs.
@@ -32,8 +32,9 @@ type Pod struct {
 	FailAfter Dist
 	// ExitCode is the exit code of failed pods; zero means 1.
 	ExitCode int32
-	// FailIn are times in which every running pod fails, FailAfter later. The reason may be that
-	// something is down on which the pods depend.
+	// FailIn are times in which every running pod fails, for example since a service that the pods
+	// need is down. A pod fails a time FailAfter after the window begins, or after its own start if
+	// that is later.
 	FailIn []Window
 	// Stop is how long a running pod takes to end once it is deleted. After its grace period it is
 	// killed.
@@ -113,8 +114,8 @@ func (p *Pod) failsAfter(duration time.Duration, part float64, r *rand.Rand) tim
 	return p.FailAfter.Draw(r)
 }
 
-// burst returns the time from a pod's start, at, to the first moment that is in FailIn, and false
-// if the pod ends before.
+// burst returns the time from a pod's start at time at to the first moment that is in FailIn. It
+// returns false if the pod ends before that moment.
 func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool) {
 	for _, w := range p.FailIn {
 		if begin := max(w.From, at); begin < w.From+w.For && begin <= at+duration {

@@ -25,7 +25,7 @@ func (g *podGC) init(limit int) {
 }
 
 // podHasEnded counts an ended pod. If there are too many, the oldest are deleted at the next
-// multiple of the period.
+// multiple of podGCPeriod.
 func (e *engine) podHasEnded(id int32, p *pod) {
 	g := &e.gc
 	if g.limit < 0 {

@@ -35,7 +35,7 @@ type pod struct {
 	record   int32
 	// timer is the generation of the pod's next event.
 	timer uint32
-	// life counts the pods that have had this place in the store.
+	// life counts the pods that have been stored at this place.
 	life    uint32
 	state   podPhase
 	run     Life
@@ -83,7 +83,8 @@ func (s *podStore) newDetail() *detail {
 	return d
 }
 
-// changeDetail returns the detail of a pod for a change: a copy if caches that lag may hold the old one.
+// changeDetail returns the detail of a pod, to be changed. If caches lag, it is a copy, since they
+// may still hold the old one.
 func (e *engine) changeDetail(p *pod) *detail {
 	if !e.view.immediate {
 		d := e.pods.newDetail()

@@ -12,7 +12,8 @@ type Quota struct {
 
 	used int32
 	came int64
-	// lines have the waiting jobs. Jobs of the same size are in one line, of which only the first matters.
+	// lines are the queues of the waiting jobs, one for each size. Only the first job of a queue can
+	// be the next to be admitted.
 	lines  []*quotaLine
 	bySize map[int32]*quotaLine
 	waits  map[int64]bool

@@ -21,8 +21,9 @@ type PodRecord struct {
 	Number, Index, Node int32
 	Restarts            int32
 	ExitCode            int32
-	// Created to Gone are the steps of the life; None for those that were not reached. Began is when
-	// the work of the last container began: after Started with a Pod.Quorum or a restart.
+	// Created to Gone are the times of the steps of the life, or None for a step that was not reached.
+	// Began is when the last container began its work. With a Pod.Quorum, or after a restart, that is
+	// later than Started.
 	Created, Bound, Started, Began, Ended, Deleted, Gone time.Duration
 	// Succeeded is true for a pod that ended in the phase Succeeded, Disrupted for one that
 	// was evicted.
@@ -34,8 +35,8 @@ type JobRecord struct {
 	Name string
 	// Cron is the place of its CronJob in Result.CronJobs, or -1.
 	Cron int32
-	// Submitted to Deleted are the steps of the life; None for those that were not reached.
-	// Admitted is when an Admission admitted the job. Started is when its first pod started.
+	// Submitted to Deleted are the times of the steps of the life, or None for a step that was not
+	// reached. Admitted is when an Admission admitted the job. Started is when its first pod started.
 	Submitted, Admitted, Started, Finished, Deleted time.Duration
 	// End is the condition with which the job ended, and Reason its reason; empty if it has not ended.
 	End    job.ConditionType
@@ -76,7 +77,7 @@ type recorder struct {
 	// pods are the records of pods, in pages: a list that grows would be copied again and again.
 	pods [][]PodRecord
 	kept int
-	// runs has the record of a run, by the record of the run's job.
+	// runs maps the number of a job's record to the number of its run's record.
 	runs map[int32]int32
 }
 
@@ -349,8 +350,8 @@ func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cr
 	}
 }
 
-// miss notes runs that were given up, by reason. It leaves out runs that a controller counts again
-// after it has lost its memory.
+// miss notes the runs that were given up, grouped by reason. A controller that has lost its memory
+// gives up some runs again. The repetitions are left out.
 func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted []cronjob.Unstarted) {
 	var groups []Miss
 	n, latest := 0, cs.missed

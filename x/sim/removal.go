@@ -148,7 +148,7 @@ func (e *engine) untrackPod(id int32, p *pod) {
 	e.collectPod(id, p)
 }
 
-// collectPod removes a deleted pod that nothing holds any more.
+// collectPod removes a deleted pod that has no finalizer and does not run any more.
 func (e *engine) collectPod(id int32, p *pod) {
 	isHeld := !p.Untracked || p.state == podBound || p.state == podRunning
 	if p.Deletion == nil || isHeld {

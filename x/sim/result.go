@@ -32,15 +32,15 @@ type Result struct {
 	// Dropped counts the records that are missing because there were too many.
 	Dropped int64
 
-	// Events counts the events of the engine. PodEvents counts the changes of pods that a watch
-	// would deliver: created, bound, started, ready, ended, deleted, without its finalizer, gone.
-	// Changes in the same moment by the same party count as one.
+	// Events counts the events of the engine. PodEvents counts the changes of pods that a watch would
+	// deliver: a pod is created, bound, started, ready, ended or deleted, loses its finalizer, or is
+	// gone. Changes that one component makes at the same moment count as one.
 	Events, PodEvents int64
 	// Rounds and CronRounds count the rounds of jobs and of CronJobs. Retries counts the rounds
 	// that had to be repeated.
 	Rounds, CronRounds, Retries int64
-	// Writes counts the calls if the control plane is not perfect, and Faults those that failed.
-	// StatusWrites counts the writes of job statuses.
+	// Writes counts the calls, and Faults the calls that failed. Both are 0 if the control plane is
+	// perfect. StatusWrites counts the writes of job statuses.
 	Writes, Faults, StatusWrites int64
 	Restarts                     int64
 
@@ -52,15 +52,15 @@ type Result struct {
 	Restarted, Evictions, Expired, PodsCollected int64
 	RunsStarted, RunsMissed                      int64
 	// NodesLost counts the random losses and preemptions of nodes, and NodesAdded how often an
-	// autoscaler has added a node. Cost is the cost of the nodes
-	// until the last job ended, or until the end if jobs are open or CronJobs exist; CostBusy is
-	// the cost of the time in which they had pods.
+	// autoscaler has added a node. Cost is the cost of the nodes until the last job ended. If jobs are
+	// open or CronJobs exist, Cost is the cost until the end of the simulation. CostBusy is the cost
+	// of the time in which the nodes had pods.
 	NodesLost, NodesAdded int64
 	Cost, CostBusy        float64
-	// Used is the running time of pods that succeeded, and Wasted the running time of pods that
-	// failed. Idle, which is in neither, is the time in which these pods ran and waited for their
-	// Pod.Quorum. Pods that have not ended are in none of the three. Of a pod whose container was
-	// restarted in place, only the time since the last start counts.
+	// Used is the working time of the pods that succeeded, and Wasted that of the pods that failed.
+	// Idle is the time in which the pods of both kinds ran and waited for their Pod.Quorum. Pods that
+	// have not ended count in none of the three. If a container was restarted in place, only the time
+	// since its last start counts.
 	Used, Wasted, Idle time.Duration
 
 	// Waiting is the time from the creation of a pod to its start. Turnaround is the time from the
@@ -78,7 +78,7 @@ type Open struct {
 	// Names has the first few jobs that have not ended. Why is what the first of them waits for.
 	Names []string
 	Why   string
-	// Events counts the events after the end.
+	// Events counts the events that were scheduled for a time after the end that World.Until sets.
 	Events int64
 	// Idle has the CronJobs without a run: none was due after its creation and before the end, or
 	// the CronJob was suspended.

@@ -24,10 +24,11 @@ type scheduler struct {
 	// waited.
 	waiting int
 	came    int64
-	// since and order hold the times and the order of the waiting pods, for World.Scheduler.
+	// since has the time at which each waiting pod came, and order its number in the order of arrival.
+	// Only World.Scheduler needs both.
 	since map[int32]int64
 	order map[int32]int64
-	// reserved are the places that World.Scheduler has bound for gangs that are not complete yet.
+	// reserved are the places on nodes that World.Scheduler has chosen for pods of incomplete gangs.
 	reserved []reservation
 }
 
@@ -44,8 +45,8 @@ type line struct {
 	tickets fifo[ticket]
 }
 
-// ticket is the place of a pod or a gang in a line. It is void if the pod has another timer now, or
-// the gang another turn.
+// ticket is the place of a pod or a gang in a line. The ticket is void once timer differs from the
+// timer of the pod, or from the turn of the gang.
 type ticket struct {
 	id    int32
 	gang  *gang

@@ -48,7 +48,7 @@ func (s *Sketch) Mean() time.Duration {
 	return s.Sum / time.Duration(s.N)
 }
 
-// Quantile returns the value that the share q of all durations does not exceed.
+// Quantile returns a duration such that a share q of all durations is not longer.
 func (s *Sketch) Quantile(q float64) time.Duration {
 	left := int64(math.Ceil(q*float64(s.N))) - s.zero
 	if left <= 0 {

@@ -24,8 +24,8 @@ type views struct {
 // delivery is a change on its way to the caches.
 type delivery struct {
 	js *jobState
-	// job is set for a change of a job, groups for one of its groups, and cron for one of a CronJob or its
-	// jobs. Otherwise a pod has changed.
+	// job is set if a job has changed, groups if a group of the job has changed, and cron if a CronJob
+	// or one of its jobs has changed. Otherwise a pod has changed.
 	job    *job.Job
 	groups *jobgroup.Groups
 	wake   wakeKind
@@ -143,7 +143,7 @@ func (v *views) phase(p *pod) job.PodPhase {
 	return p.of.snap.Pods[p.place].Phase
 }
 
-// lagged puts a change into the line.
+// lagged delivers a change to the caches after the lag of the watch.
 func (e *engine) lagged(d delivery) {
 	v := &e.view
 	v.engine = e

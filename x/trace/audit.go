@@ -81,8 +81,8 @@ func versionOf(texts ...string) uint64 {
 	return 0
 }
 
-// auditDeletion reads a deletion. The response is the object, which still exists if something holds
-// it; or a Status that names the object; or a list of objects.
+// auditDeletion reads a deletion. The response is the object, a Status that names the object, or a
+// list of objects. An object with finalizers or a grace period still exists.
 func (s *source) auditDeletion(e *event, kind string, a *auditEvent) {
 	var answer struct {
 		object.Head

@@ -29,13 +29,14 @@ type checker struct {
 	// last restart are uncertain. owner is the log that has shown the kind first.
 	epoch [kinds]int
 	owner [kinds]*source
-	// held are findings about pods. They would be false if a watch had just restarted. The next
-	// change of a pod confirms them, since a restarted watch begins with additions.
+	// held are findings about pods that are not reported yet, since they are false if a watch has just
+	// restarted. A restarted watch begins by showing all pods as added. If a change or deletion of a
+	// pod comes before a sign of a restart, the findings are reported.
 	held []Finding
 	// goneJobs are the last jobs that are gone.
 	goneJobs []goneJob
-	// clock is the time of the newest creation. Events after this creation happened at this time or
-	// later.
+	// clock is the creation time of the newest object. Later events in the log do not precede this
+	// time.
 	clock time.Time
 	// edited are the CronJobs whose editedBy is not known yet.
 	edited []*cronState
@@ -58,7 +59,7 @@ type seen struct {
 	uid             job.UID
 	version         uint64
 	epoch           int
-	// isSure is true if the log surely has the next version as well.
+	// isSure is true if the log certainly shows the next version of the object, too.
 	isSure bool
 	// known is false for an owner that the log has not shown: only its dependents name it.
 	known bool
@@ -100,8 +101,8 @@ func (c *checker) event(e *event) {
 	}
 }
 
-// began notes the log of an event. If another log has shown this kind before, the event is from a
-// new watch, or from a watch of another namespace.
+// began notes which logs show the kind of an event. If another log has shown this kind before, the
+// event is from a new watch, or from a watch of another namespace.
 func (c *checker) began(e *event) {
 	e.source.has[e.kind] = true
 	if c.owner[e.kind] == nil {
@@ -205,8 +206,8 @@ func (c *checker) advance(s *seen, e *event) step {
 // isCertain reports whether the last version that was seen is the one that exists.
 func (c *checker) isCertain(s *seen) bool { return s.known && s.isSure && s.epoch == c.epoch[s.kind] }
 
-// isCertainPod is isCertain for a pod. In an audit log, isShown decides: writes of a pod's status
-// do not name the version that they replace.
+// isCertainPod is like isCertain, for a pod. It uses isShown instead of isSure, since in an audit
+// log the writes of a pod's status do not name the version that they replace.
 func (c *checker) isCertainPod(p *podState) bool {
 	isCurrent := p.known && p.epoch == c.epoch[kindPod]
 	return isCurrent && !c.options.Incomplete && p.isShown
@@ -235,8 +236,8 @@ func finding(e *event, rule, unless, format string, args ...any) Finding {
 	return f
 }
 
-// tick notes the creation of an object. Lower versions of other objects were written before this
-// creation.
+// tick notes the time at which an object was created. An object that was seen with a lower version
+// was written before that time.
 func (c *checker) tick(e *event) {
 	created := e.meta.CreationTimestamp
 	if created.After(c.clock) {
@@ -270,7 +271,7 @@ func ownerOf(e *event, k kind) job.UID {
 }
 
 // isLast reports whether this version is the last of its object, even if the log never shows the
-// deletion: the object is being deleted, and nothing holds it.
+// deletion: the object is being deleted, without a finalizer or a grace period.
 func isLast(e *event) bool {
 	m := &e.meta
 	isHeld := len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0

@@ -16,7 +16,7 @@ type cronState struct {
 	seen
 	cronJob cronjob.CronJob
 	// specs are the specs that the controller may know, the latest first. isOlder means that the
-	// controller may also know specs that are older than the log.
+	// controller may also know a spec from before the log.
 	specs   []cronjob.Spec
 	isOlder bool
 	// editedBy is a time after the last edit, zero if no such time is known.
@@ -156,7 +156,7 @@ func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool)
 	}
 }
 
-// checkOnce checks that a run has only one job, with the name of the run.
+// checkOnce checks that a run has only one job, whose name is derived from the time of the run.
 func (c *checker) checkOnce(cron *cronState, s *jobState, e *event, run time.Time) {
 	if want := (cronjob.Naming{}).JobName(cron.name, run); want != e.meta.Name {
 		c.found(finding(e, "CI2", "", "is of the run of %s, whose job is named %s", value.Time(run), want))
@@ -220,8 +220,9 @@ func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time, r release.
 	return false
 }
 
-// matches reports whether the schedule has this run, by the calendar or by the rules of Kubernetes.
-// If the spec has no zone, the controller's zone applies, and the time of the run has this zone.
+// matches reports whether the schedule has a run at this time, by the default rules or by those of
+// Kubernetes. If the spec has no time zone, the zone of argument run applies, which is the
+// controller's.
 func matches(cron *cronState, spec *cronjob.Spec, run time.Time, r release.Release) bool {
 	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
 		return true // each run depends on the run before it
@@ -240,8 +241,9 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time, r release.Relea
 	return false
 }
 
-// checkBeside checks that a run does not start beside jobs that the policy excludes. A job counts
-// only if the last status of the CronJob names it: then the controller knows the job.
+// checkBeside checks that a run does not start while another job is active, unless the policy is
+// Allow. A job counts only if the last status of the CronJob names it: then the controller knows
+// the job.
 func (c *checker) checkBeside(cron *cronState, e *event, run time.Time) {
 	specs := cron.inForce(run)
 	policy := value.At(specs, 0).ConcurrencyPolicy

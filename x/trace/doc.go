@@ -24,9 +24,9 @@
 //     decides (podFailurePolicy), and restarts of containers (OnFailure), are not judged.
 //   - The pods that a status lists. Errors are pods that are listed as succeeded without having
 //     succeeded, as failed while they run, counted while they have the finalizer, never recorded
-//     (JI1, JI3), or unknown (JI22). In some version of the pod that the controller can have seen,
-//     the planner must list the pod in the same way (J7, J9, J10). If the failure of the pod ends
-//     the job by the podFailurePolicy, the status must announce an end (J21).
+//     (JI1, JI3), or unknown (JI22). The planner must list the pod in the same way, given one of
+//     the versions of the pod that the controller can have seen (J7, J9, J10). If the failure of
+//     the pod ends the job by the podFailurePolicy, the status must announce an end (J21).
 //   - The number of active pods, which must not exceed the pods that no status has listed (J11).
 //   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they
 //     have to wait for (JI11), for an index that has an active pod (JI13), is done (JI7) or out of
@@ -43,16 +43,18 @@
 //
 // A controller acts on what its caches show, so an edit of a spec counts once the controller has
 // written a status after it, or once the edit is ten seconds old. Nothing is known of the time
-// before the log: a job is judged from its second version on, or from its creation. Objects are
-// compared by resourceVersion. Without one, objects of different kinds are not compared.
+// before the log. So a job is judged from its creation, or from its second version in the log. The
+// resourceVersion decides which of two events came first. Without it, objects of different kinds
+// are not compared.
 //
-// A watch that restarts shows objects again: versions may be missing before that, and nothing is
-// concluded from objects that are not shown again. The same holds when a log ends before the
-// others, or when another log continues it; so a file for each watch is best. Versions may be
-// missing anywhere if a log has no event types (--output-watch-events), or if a write in an audit
-// log does not name the version that it replaces: then only what must hold between any two versions
-// is checked. In an audit log, pods count as active only once writes of their statuses are logged.
-// [Summary] counts what was not judged.
+// A watch that restarts shows objects again. Versions may be missing before the restart, and
+// nothing is concluded about an object until the watch shows it again. The same holds for the
+// objects of a log that ends before the others, or that another log continues. So a file for each
+// watch is best. Versions may be missing anywhere if a log has no event types
+// (--output-watch-events), or if a write in an audit log does not name the version that it
+// replaces. Then only what must hold between any two versions is checked. In an audit log, pods
+// count as active only once writes of their statuses are logged. [Summary] counts what was not
+// judged.
 //
 // Check concludes that a pod or a job does not exist only if the log shows the creation of its
 // owner, and has surely shown all pods or jobs of the owner since then. That needs a watch that has

@@ -28,19 +28,19 @@ var kindNames = [kinds]string{"Job", "Pod", "CronJob"}
 
 func (k kind) String() string { return kindNames[k] }
 
-// change is what an event shows of an object.
+// change is what has happened to the object of an event.
 type change uint8
 
 const (
-	// isThere: the object has this version. The log may have shown the version before.
+	// isThere: the object exists with this version. The log may have shown this version already.
 	isThere change = iota
 	// isAdded: the object is new, or a watch has begun.
 	isAdded
-	// isModified: the object has a version after the last one that the log shows.
+	// isModified: the object has a newer version than the log has shown.
 	isModified
 	// isDeleted: the object is gone.
 	isDeleted
-	// isLost: the object may have any version from here on, or be gone.
+	// isLost: from here on, the object may have changed or be gone.
 	isLost
 )
 
@@ -158,7 +158,8 @@ func (s *source) read(value []byte, line int) {
 	}
 }
 
-// isOther reports whether an error comes from the fields of a kind that is skipped.
+// isOther reports whether an error is about the type of a field, in an object of a kind that is
+// skipped.
 func isOther(err error, kind string) bool {
 	var typed *json.UnmarshalTypeError
 	if !errors.As(err, &typed) || kind == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// row is what is known of all jobs that a CronJob has had.
+// row is what the log has shown about all jobs that a CronJob has had.
 type row struct {
 	// jobs are those that the log has shown.
 	jobs map[digest]bool
@@ -20,8 +20,9 @@ type row struct {
 	epoch             int
 	// completed is the latest completion.
 	completed time.Time
-	// youngest is the latest start among the jobs that are gone, and at is when the last of them was
-	// deleted. If no job is deleted for the time settled, youngest begins anew.
+	// youngest is the latest start time of the jobs that were deleted lately, and at is the time of
+	// the last deletion. When no job was deleted for two minutes (settled), older deletions are
+	// forgotten.
 	youngest, at time.Time
 }
 
@@ -31,7 +32,8 @@ func (c *checker) rowed(cron *cronState, s *jobState, e *event, isNew bool) {
 	cron.row.isSpoilt = cron.row.isSpoilt || e.audited || !isNew
 }
 
-// left notes that a job is gone. If the log has not shown the end of the job, the log may lack it.
+// left notes that a job is gone. If the log has not shown that the job ended, events may be
+// missing.
 func (r *row) left(s *jobState, now time.Time) {
 	r.isSpoilt = r.isSpoilt || s.job.Status.Finished() == ""
 	if start := s.job.Status.StartTime; start.After(r.youngest) || r.at.Add(settled).Before(now) {
@@ -128,7 +130,8 @@ func (c *checker) checkTrimmed(s *jobState, e *event) {
 		return
 	}
 
-	// older counts the jobs that are older and that the controller must know to have ended.
+	// older counts the older jobs with the same outcome that ended so long ago that the controller
+	// must know it.
 	finished, older, oldest := 0, 0, (*jobState)(nil)
 	for _, other := range cron.children {
 		status := &other.job.Status

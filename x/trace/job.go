@@ -53,8 +53,9 @@ func digestOf(uid job.UID) (d digest) {
 	return d
 }
 
-// limits are the widest limits of the specs that the controller may know: the specs since its last
-// status write. They are unset for a job that is older than the log, until the next status write.
+// limits are the widest limits of the specs that the controller may know, which are the specs since
+// its last write of the status. If the job is older than the log, limits are unset until the next
+// such write.
 type limits struct {
 	set                                   bool
 	parallelism, completions, backoff     int32
@@ -246,7 +247,8 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 	}
 }
 
-// announced adds the interim conditions, which servers do not write if both gates are off.
+// announced adds the interim condition of a final condition. Servers do not write interim
+// conditions if both feature gates are off.
 func announced(s job.Status) job.Status {
 	for _, end := range [...]struct{ final, interim job.ConditionType }{
 		{job.ConditionComplete, job.ConditionSuccessCriteriaMet},
@@ -260,8 +262,8 @@ func announced(s job.Status) job.Status {
 	return s
 }
 
-// overGap adds to the old status what the missing versions may have changed, so that one step to
-// the next status is possible. What must hold between any two versions is still checked.
+// overGap changes the old status as the missing versions may have done, so that the checks of a
+// single step do not fail. What must hold between any two versions is still checked.
 func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	if old.Finished() != "" {
 		return old
@@ -433,8 +435,8 @@ func (c *checker) checkListing(s *jobState, e *event, before *job.Job, l listing
 	}
 }
 
-// checkLost reports pods whose success no status has recorded, once the controller has written a
-// status and has not deleted the pods.
+// checkLost reports the pods that lost their finalizers before this version of the job, and whose
+// success no status has recorded. It leaves out pods that are being deleted.
 func (c *checker) checkLost(s *jobState, e *event) {
 	for _, uid := range s.tally.lost {
 		p := c.pods[uid]

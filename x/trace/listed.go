@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// ending has the versions of a pod in which a controller may count the pod: those since the pod has
-// ended or its deletion has begun. A controller that counts the pod has seen one of these versions.
+// ending has the versions of a pod since its end or the beginning of its deletion. A controller
+// that counts the pod has seen one of these versions.
 type ending struct {
 	versions []job.Pod
 	// isVague is true if the log may lack some of these versions, or if there are too many.
@@ -36,8 +36,8 @@ func (g *ending) note(p *job.Pod) {
 	}
 }
 
-// checkCounted asks the planner how a pod counts. In one of the versions that the controller may
-// have seen, the pod must count in the way in which the status lists it.
+// checkCounted asks the planner how a pod counts. The pod must count in the way in which the status
+// lists it, in one of the versions that the controller may have seen.
 func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podState, as string) {
 	// When a job fails, the controller deletes the running pods and counts them as failed. Such a pod
 	// may end before it is deleted. If ends are not announced, no status shows that the job fails.
@@ -78,9 +78,10 @@ func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podSta
 	}
 }
 
-// counts reports whether the planner lists a pod as succeeded or as failed. A failed pod may wait for
-// its replacement before it is counted, but not at the end of the job (J17). So the planner is asked
-// at an end, and in a success, which counts no pod only because the job ends (J37).
+// counts reports whether the planner lists a pod as succeeded or as failed. Outside of the end of a
+// job, a failed pod may have to wait for its replacement before it is counted (J17). So counts
+// plans a round in which the job is about to end. The job ends with success, since a failure would
+// also count pods that have not finished (J37).
 func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
 	var status job.Status
 	status.Conditions = []job.Condition{{Type: job.ConditionSuccessCriteriaMet, Status: job.ConditionTrue}}
@@ -105,8 +106,8 @@ func (c *checker) failsJob(j *job.Job, pod job.Pod) bool {
 	return ok && plan.Verdict.Reason == "PodFailurePolicy"
 }
 
-// plan plans a round of a job with another status and one pod. It raises completions if the index of
-// the pod needs that, and returns false if the planner refuses the job.
+// plan plans a round of a job with the given status and one pod. It raises completions if the index
+// of the pod is out of range. It returns false if the planner refuses the job.
 func (c *checker) plan(j *job.Job, status job.Status, pod job.Pod) (plan job.Plan, ok bool) {
 	probe := *j
 	probe.Status, probe.DeletionTimestamp = status, time.Time{}
@@ -128,8 +129,9 @@ func (c *checker) plan(j *job.Job, status job.Status, pod job.Pod) (plan job.Pla
 	return plan, err == nil
 }
 
-// planner returns the options of the planner, with the newest release: older releases announce
-// less, but decide the same. Features that are off in the release of the log are turned off.
+// planner returns the options of the planner. They are those of the newest release, except for the
+// features that are off in the release of the log. Older releases announce less, but make the same
+// decisions.
 func (c *checker) planner() job.Options {
 	options, newest := c.options.Jobs, job.Kubernetes(release.Newest())
 	options.Quirks, options.Without, options.Gangs = newest.Quirks, newest.Without, newest.Gangs

@@ -2,8 +2,8 @@ package trace
 
 import "container/heap"
 
-// windowSize is the number of events of a log that are sorted at a time. It exceeds the disorder of
-// watches of several kinds that write into one file, and of requests that end at the same time.
+// windowSize is the number of events of a log that are sorted at a time. In a file of several
+// watches, or after requests that end at the same time, an event is out of place by less than that.
 const windowSize = 512
 
 // window is a heap of events, the lowest version first.

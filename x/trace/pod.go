@@ -24,14 +24,15 @@ type podState struct {
 	finished time.Time
 	ended    uint64
 	ending   ending
-	// before is how many pods of its index had failed before it.
+	// before is how many earlier pods of the same index had failed when the pod was created.
 	before int
 }
 
 // tally counts the pods of a job.
 type tally struct {
 	epoch int
-	// pods is how many pods the log has; the other numbers count only pods that surely exist.
+	// pods is the number of pods in the log. The other numbers count only the pods that certainly
+	// exist.
 	pods, active, terminating int
 	// succeeded counts the pods that have succeeded and that no status lists.
 	succeeded int
@@ -213,8 +214,8 @@ func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
 	}
 }
 
-// mayBeLost reports whether a pod loses its finalizer although no status has recorded its success
-// and the job still counts pods.
+// mayBeLost reports whether a pod has lost its finalizer too early: no status has recorded its
+// success, and the job still counts pods.
 func (c *checker) mayBeLost(s *jobState, p *podState, e *event) bool {
 	j := &s.job
 	isKnown := c.isCertain(&s.seen) && s.precedes(e)

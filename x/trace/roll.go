@@ -10,12 +10,14 @@ type roll struct {
 	// isWhole is true once the log surely shows the pods of the job. isSpoilt is true once the log may
 	// lack some of them.
 	isWhole, isSpoilt bool
-	// shown counts the pods that the log has shown, and recorded those that a status has listed. If the
-	// job is Indexed, recorded leaves out pods that have succeeded: their indexes are counted.
+	// shown counts the pods that the log has shown, and recorded the pods that a status has listed.
+	// For an Indexed job, recorded leaves out the pods that have succeeded, since the status counts
+	// them as indexes.
 	shown, recorded int
 }
 
-// opened begins the roll of a new job. The log shows all pods if it has shown pods before.
+// opened begins the roll of a new job. If the log has shown any pods before, a watch of pods has
+// begun, which will show all pods of the job.
 func (c *checker) opened(s *jobState, e *event) {
 	s.roll.source, s.roll.epoch = e.source, c.epoch[kindPod]
 	s.roll.isWhole = c.owner[kindPod] != nil

@@ -13,7 +13,8 @@ import (
 const maxValue = 64 << 20
 
 // splitter splits a log into JSON values. Brackets and strings decide where a value ends. A line
-// that begins with a brace begins a value: if a value is open, it was cut off.
+// that begins with a brace begins a value. If the value before it is incomplete, that value was cut
+// off.
 type splitter struct {
 	in   *bufio.Reader
 	line int    // the number of the line that is being read
@@ -126,7 +127,7 @@ func (s *splitter) scan() (done bool, err error) {
 	return false, nil
 }
 
-// begin looks for the beginning of a value. It is done if the line has none.
+// begin looks for the beginning of a value. It returns true for done if the line has no value.
 func (s *splitter) begin() (done bool, err error) {
 	s.rest = bytes.TrimLeft(bytes.TrimPrefix(s.rest, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(s.rest) == 0 {
@@ -143,8 +144,9 @@ func (s *splitter) begin() (done bool, err error) {
 	return false, nil
 }
 
-// inText handles the character at i in a string. It returns the index of the last character before
-// the next that matters, or -1 at a line break, which no string may have.
+// inText handles the character at i in a string, and skips ordinary characters after it. It returns
+// the index of the last character that it has handled, or -1 at a line break, which no string may
+// have.
 func (s *splitter) inText(i int, c byte) int {
 	switch {
 	case c == '\n':

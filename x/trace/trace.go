@@ -103,7 +103,7 @@ type Summary struct {
 	// the object.
 	Untyped  int `json:"untyped,omitempty"`
 	Bodiless int `json:"bodiless,omitempty"`
-	// Repeated counts the versions that were shown again, or after a later one.
+	// Repeated counts the versions that were shown a second time, or after a later version.
 	Repeated int `json:"repeated,omitempty"`
 	// Gaps counts the steps in which versions may be missing. Restarts counts the restarts of
 	// watches.

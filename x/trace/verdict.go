@@ -36,8 +36,8 @@ var ruleOfEnd = map[string]string{
 	"CompletionsReached":       "J26",
 }
 
-// announcedEnd returns the first condition that announces an end or is one; the zero value if there
-// is none.
+// announcedEnd returns the condition that announces the end of a job or, without one, the final
+// condition. It returns the zero value if there is neither.
 func announcedEnd(s *job.Status) job.Condition {
 	for _, t := range [...]job.ConditionType{
 		job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget, job.ConditionComplete, job.ConditionFailed,
@@ -50,7 +50,8 @@ func announcedEnd(s *job.Status) job.Condition {
 }
 
 // decides reports whether the planner decides this end from the counters of the job's status. It
-// also returns true if counters alone do not decide such an end. before is the previous status.
+// also returns true for an end that does not follow from counters alone. before is the previous
+// status.
 func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) bool {
 	// If the lists are full, other pods may have ended and are not listed (J35).
 	lists, full := lists(&j.Status), cmp.Or(int(c.options.Jobs.MaxUncounted), 500)
@@ -74,7 +75,7 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 		now = end.LastTransitionTime.Add(time.Second) // times are in whole seconds
 		status.Succeeded, status.CompletedIndexes, status.FailedIndexes = 0, "", nil
 	case "BackoffLimitExceeded":
-		// Restarts of containers also count as failures, and the status does not show them.
+		// The planner also counts restarts of containers as failures. The status does not show restarts.
 		if isFull || j.Spec.Template.RestartPolicy != job.RestartNever {
 			return true
 		}

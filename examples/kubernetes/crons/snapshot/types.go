@@ -34,8 +34,8 @@ type SnapshotPolicy struct {
 	} `json:"status,omitzero"`
 }
 
-// Snapshot is a child of a SnapshotPolicy. Its phase is empty, then Created, Running, and one of
-// ends.
+// Snapshot is a child of a SnapshotPolicy. Its phase is empty, then Created, Running, and at last
+// Ready or Error.
 type Snapshot struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

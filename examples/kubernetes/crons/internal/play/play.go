@@ -79,8 +79,8 @@ func EndsAs(c blackbox.Cron, phase string) *blackbox.Cron {
 // Begin is when each history begins: a second before a full minute, so that "* * * * *" soon runs.
 const Begin = 10*time.Hour + 59*time.Minute + 59*time.Second
 
-// Started plays a history, checks it, and returns the creations and deletions of children before
-// its end, such as "create 1 11:00".
+// Started plays a history and checks it. It returns the creations and deletions of children before
+// the end of the history, such as "create 1 11:00".
 func Started(t *testing.T, c *blackbox.Cron, settings blackbox.CronSettings, steps ...blackbox.Step) (started []string) {
 	t.Helper()
 	var length time.Duration
