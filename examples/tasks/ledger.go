@@ -10,7 +10,7 @@ import (
 
 // rows is the ledger. It keeps an ended task, as the list has shown it, until the task is accounted
 // for. Then the row keeps only the UID, with Untracked set. A task that was dropped while it ran
-// has such a row, too.
+// also has such a row.
 type rows map[job.UID]job.Pod
 
 // merge returns the pods of a snapshot: the listed tasks, and the tasks of rows that are neither

@@ -59,7 +59,7 @@ type seen struct {
 	uid             job.UID
 	version         uint64
 	epoch           int
-	// isSure is true if the log certainly shows the next version of the object, too.
+	// isSure is true if the log certainly also shows the next version of the object.
 	isSure bool
 	// known is false for an owner that the log has not shown: only its dependents name it.
 	known bool
