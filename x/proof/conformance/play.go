@@ -105,7 +105,7 @@ type game struct {
 	theirs, ours *script.World
 	stuck        bool
 	figures      *figures
-	// manyFailed is true once more than one pod has failed: some may be gone since.
+	// manyFailed is true once more than one pod has failed, even if some of them are gone.
 	manyFailed bool
 	// seen holds the revisions of the servers at the last comparison.
 	seen [2]int64
@@ -145,8 +145,8 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	return result
 }
 
-// isLeftToChance reports whether chance may explain the difference that was just seen. The package
-// comment lists these cases, after which a script ends.
+// isLeftToChance reports whether chance may explain the difference that was just seen. The script
+// then ends. The package comment lists the cases.
 func (g *game) isLeftToChance() bool {
 	sharesUIDs := !g.release.IsBefore(release.V137()) && g.theirs.HasTenantsJob()
 	return sharesUIDs || g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)

@@ -13,7 +13,7 @@ import (
 )
 
 // Rules watches our controllers and counts how often the scripts have exercised each rule of
-// docs/rules.md. A difference is found only where both sides have had something to decide.
+// docs/rules.md. No difference can be found in a rule that no script exercises.
 type Rules struct {
 	mu     sync.Mutex
 	counts map[string]int // by rule and case

@@ -15,8 +15,8 @@ type book struct {
 	wasTaken map[string]bool
 	// created holds, for each name, who created its jobs.
 	created map[string][]owner
-	// started holds the runs that the schedule has started. missed holds those that events have
-	// called missed. Both are in Unix seconds: after an edit, two runs can share a name.
+	// started holds the runs that the schedule has started. missed holds the runs that events have
+	// reported as missed. Both are in Unix seconds: after an edit, two runs can share a name.
 	started, missed map[int64]bool
 	// shown holds the names of the jobs that the controller has seen in a round that it concluded.
 	// deleted holds the names of the jobs that the controller has deleted.
@@ -33,13 +33,13 @@ type book struct {
 	// lossy is set once a memory was lost, backfilled once a backfill was asked for.
 	lossy, backfilled bool
 
-	// quick counts the rounds that followed each other within a second since the last progress;
-	// rounds counts all rounds.
+	// quick is the number of rounds in a row without progress, each within a second of the one
+	// before. rounds counts all rounds.
 	quick, rounds, seen int
 	last                time.Time
 }
 
-// asked is a backfill as it was asked for.
+// asked is a backfill that the world has requested.
 type asked struct {
 	cronjob.Backfill
 	had map[string]int // jobs created before, by name
@@ -95,8 +95,8 @@ func (w *world) noteCreation(j *aJob) {
 	w.known[j.UID] = true
 }
 
-// noteConclusion notes the report of a round. After an edit, the accounts start again with the
-// first run that starts.
+// noteConclusion notes the report of a round, and checks that no run is reported twice. After an
+// edit of the schedule, only runs after the next one that starts are checked.
 func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
 	w.reported += end.Metrics.Unstarted
 	for _, u := range end.Unstarted {

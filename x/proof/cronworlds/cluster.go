@@ -45,7 +45,7 @@ type object struct {
 	version int
 }
 
-// cluster is the source of truth, and what two caches show of it.
+// cluster holds the CronJob and the jobs as they are, and two caches that show them late.
 type cluster struct {
 	object
 	jobs []aJob
@@ -130,8 +130,8 @@ func (c *cluster) remove(name string) {
 	c.jobs = slices.DeleteFunc(slices.Clone(c.jobs), func(j aJob) bool { return j.Name == name })
 }
 
-// busy returns the names of the jobs that run, without those that the filter takes out and those
-// that have been terminating for too long to count.
+// busy returns the names of the busy jobs. It leaves out the jobs that the function accepts, and
+// the jobs that have been terminating for the TerminatingTimeout.
 func (w *world) busy(except func(*aJob) bool) (names []string) {
 	limit := w.options.TerminatingTimeout
 	for i := range w.jobs {

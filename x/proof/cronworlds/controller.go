@@ -19,10 +19,10 @@ type controller struct {
 	compiled  map[string]cronjob.Compiled
 	// wake is the time of the next plan; if it is zero, the controller waits for a change.
 	wake time.Time
-	// down is set while it does not run.
+	// down is set while the program does not run.
 	down    bool
 	retries int
-	// ending is set if it ends after the current write.
+	// ending is set if the program ends after the current read or write.
 	ending bool
 }
 
@@ -137,7 +137,7 @@ func (w *world) fault() fault {
 	return lost
 }
 
-// after ends the program if fault has decided so.
+// after is called after a read or write. It ends the program if the method fault has decided so.
 func (w *world) after() {
 	if w.ending {
 		w.ending = false
@@ -177,8 +177,8 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 	return cronjob.Effect{Result: cronjobreason.ResultDone}
 }
 
-// doDelete deletes a job. Deleted in the foreground, it stays until its pods have ended; a
-// finalizer may hold any other job.
+// doDelete deletes a job. A finished job is gone immediately. A job that runs stays for a while if
+// it is deleted in the foreground, and otherwise if a finalizer happens to hold it.
 func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 	w.say("deletes %s: %s", d.Name, d.Reason)
 	w.checkDeleted(j, d)

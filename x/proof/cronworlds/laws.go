@@ -32,8 +32,8 @@ func (w *world) checkEvent(e *job.Event) {
 	}
 }
 
-// mostIdle is how many rounds in a row may ask for another one immediately without progress. Each
-// name that is taken allows one more.
+// mostIdle is the number of rounds in a row that may ask for another round immediately, although
+// they make no progress. Each job of another owner that takes a name allows one more.
 const mostIdle = 3
 
 // checkPace fails if rounds follow each other without progress (CL5).
@@ -67,7 +67,7 @@ func (w *world) checkCreation(seen *object, c *cronjob.Creation) {
 	}
 }
 
-// checkRoom checks that fewer jobs run than a limit.
+// checkRoom is called just before a job is created. It checks that the limit has room for it.
 func (w *world) checkRoom(c *cronjob.Creation, most int, what string) {
 	// A job that Replace has deleted leaves the active list, unless the controller waits for its
 	// pods.
@@ -296,8 +296,8 @@ func (w *world) checkAccounts() {
 	}
 }
 
-// unstarted returns the runs that have had no job, and the number of those for which only a
-// backfill has created one: these may be reported as well.
+// unstarted returns the names of the runs that have had no job, and the number of runs whose only
+// jobs are from a backfill. Such a run may also be reported as unstarted.
 func (w *world) unstarted(due []time.Time) (names []string, byOthers int) {
 	for _, run := range due {
 		switch by := w.created[runName(run)]; {

@@ -35,7 +35,7 @@ type world struct {
 	rereads, goesBack bool
 	// keeps is set if its memory survives a crash.
 	keeps bool
-	// holds is set if finalizers hold deleted jobs.
+	// holds is set if finalizers may keep deleted jobs for a while.
 	holds bool
 	// lag is how late the caches may be, in seconds: of the CronJob, and of the jobs.
 	lag [2]int
@@ -44,7 +44,7 @@ type world struct {
 	// calm is set in the last part of a world, where nothing goes wrong any more.
 	calm bool
 
-	// only is in the names of all laws that are checked; "" checks all laws.
+	// only selects the laws to check: those whose names contain it. "" selects all laws.
 	only string
 
 	matchers map[string]*matcher

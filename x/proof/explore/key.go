@@ -16,8 +16,8 @@ const (
 	oddC = 0x8cb92ba72f3d8dd7
 )
 
-// KeyOf hashes the bytes of a state in two lanes. Each lane mixes in a word by invertible steps, so
-// texts that differ in one word never have the same hash.
+// KeyOf hashes the bytes of a state. Both halves of the hash take in each word by invertible steps,
+// so texts that differ in one word never have the same hash.
 func KeyOf(data []byte) Key {
 	hi, lo := oddA^uint64(len(data)), uint64(oddB)
 	for ; len(data) >= 8; data = data[8:] {

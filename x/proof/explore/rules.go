@@ -13,8 +13,8 @@ func NewRule[S, P any](name string, holds func(*S, *P) bool) Rule[S, P] {
 	return Rule[S, P]{name, holds}
 }
 
-// Rules are at most 64 rules. A search counts the rules that hold for the plan of each round that
-// begins.
+// Rules is a list of at most 64 rules. Whenever a round begins, a search counts the rules that hold
+// for its plan.
 type Rules[S, P any] []Rule[S, P]
 
 // Names returns the names of the rules, for [System.Rules].

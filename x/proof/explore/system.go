@@ -21,13 +21,13 @@ type Worker[S any] interface {
 	Expand(s *S, tally *Tally, step func(Step[S]))
 	// Append appends bytes that distinguish s from other states.
 	Append(dst []byte, s *S) []byte
-	// Calm makes the step from s in which nothing goes wrong, and reports whether s is at rest:
-	// then there is no such step. An error means that s breaks an invariant of states at rest, or
-	// that the step breaks one.
+	// Calm makes the step from s in which nothing goes wrong. If there is no such step, s is at
+	// rest. An error means that s breaks an invariant of states at rest, or that the step breaks an
+	// invariant.
 	Calm(s *S) (next S, rest bool, err error)
-	// IsPassing reports whether the next calm step from s needs no check of its own:
-	// [Worker.Expand] makes the same moves, so the search visits the next state anyway. A sequence
-	// of calm steps through such states alone must be finite.
+	// IsPassing reports whether the next calm step from s needs no check of its own, because
+	// [Worker.Expand] makes the same moves and the search visits the next state anyway. Calm steps
+	// must not lead from one such state to another without end.
 	IsPassing(s *S) bool
 	// Describe describes the step in words. The search calls it for counterexamples.
 	Describe(from *S, step Step[S]) string

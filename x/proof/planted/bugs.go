@@ -76,6 +76,6 @@ func (b *bug) isOfPlanner() bool { return !b.isOfProgram() }
 // isOfGroups reports whether the bug shows only where jobs are scheduled as gangs.
 func (b *bug) isOfGroups() bool { return b.subject == "groups" }
 
-// isOfAnswers reports whether the bug is in the code with which the planner that jobcheck asks
-// makes an answer of a plan.
+// isOfAnswers reports whether the bug is in the planner that jobcheck asks, in the code that makes
+// an answer of a plan.
 func (b *bug) isOfAnswers() bool { return strings.HasPrefix(b.edits[0].file, "x/cmd/jobcheck/") }

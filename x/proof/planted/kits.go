@@ -14,9 +14,9 @@ func buildKits(dir, overlay string) (commands [][]string) {
 	return commands
 }
 
-// rightTests returns the tests of a kit whose subject has no bug but this one. A bug of the planner
-// has two tests: one with a subject that reads its store, and one with a subject behind a watch. A
-// bug of gangs has the same two, with groups. A bug of a program has one test.
+// rightTests returns the tests of a kit that run a correct subject, so that only this bug can fail
+// them. A bug of the planner has two tests: one with a subject that reads its store, and one with a
+// subject behind a watch. A bug of gangs has the same two, with groups. A bug of a program has one.
 func (b *bug) rightTests() []string {
 	switch {
 	case b.isOfGroups():

@@ -23,7 +23,7 @@
 //
 // Why a judge misses a bug of docs/results/planted.txt:
 //
-//   - X4, X7, X18: another line prevents what they allow.
+//   - X4, X7, X18: another line of the code prevents what these bugs allow.
 //   - X20: the backoff gets longer, and JI21 sets only a lower bound.
 //   - X23, X31, X32: no invariant limits how few pods a round may delete, or demands that a failing
 //     job counts the pods that it deletes; a write on condition of an old version is refused and
@@ -34,8 +34,8 @@
 //     runs find P8.
 //   - X2, X3, X12, X17, P3, P12: their order of events is too rare for the kits. The search finds
 //     them.
-//   - P27 to P34: only the worlds check hot loops, the account of all runs, and backfills beside
-//     what was replaced. The kits find P34.
+//   - P27 to P34: only the worlds check that rounds make progress, that every run is accounted for,
+//     and that nothing starts beside a replaced job. The kits find P34.
 //   - P42, P43: the subjects of the judge kits store a list of active jobs. TestBackend_Kinds has
 //     kinds without one, and finds P42.
 //   - P28, P38: a lost reply, a fresh look and a late cache must meet before the job has ended. One

@@ -277,8 +277,8 @@ func (c *checker) rangeStmt(n *ast.RangeStmt) {
 	}
 }
 
-// coreTypes returns the underlying types that a value of type t can have: those of the constraint if
-// t is a type parameter, and otherwise one.
+// coreTypes returns the underlying types that a value of type t can have. A type parameter has
+// those of its constraint, and any other type has one.
 func coreTypes(t types.Type) []types.Type {
 	if t == nil {
 		return nil
@@ -328,7 +328,7 @@ func (c *checker) shared(e ast.Expr) {
 	}
 }
 
-// written reports the package variables that the expressions are a part of.
+// written reports a write for each expression that is a package variable or a part of one.
 func (c *checker) written(exprs ...ast.Expr) {
 	for _, e := range exprs {
 		if v := c.packageVar(e); v != nil {

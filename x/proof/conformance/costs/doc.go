@@ -2,8 +2,8 @@
 // on the same server, in the same run: requests, processor time, memory, and jobs per second.
 //
 // Requests are counted twice. In virtual time, on the server in memory, nothing is left to chance:
-// a test fails if ours needs more of any kind. On a real API server with its etcd, the same scripts
-// run in real time. Then all requests are counted, and the table is for people.
+// a test fails if our controllers need more requests of any kind. On a real API server with its
+// etcd, the same scripts run in real time. There a table shows the requests, and proves nothing.
 //
 // For the other figures each side runs in a process of its own, started from the same binary, and
 // the server and the kubelet run in the process of the test. So the operating system counts the

@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// Ask makes one more round of a CronJob. Unlike the controller's own snapshots, its snapshot asks
-// for triggers or backfills.
+// Ask makes one more round of a CronJob. The function ask may add triggers or backfills to the
+// snapshot of this round. The controller's own snapshots have none.
 func Ask(
 	ctx context.Context,
 	client kubernetes.Interface,

@@ -80,7 +80,7 @@ func newTTL(client kubernetes.Interface, f *factories, o Options) worker {
 	return c
 }
 
-// memories keeps the memories of jobs when a controller ends.
+// memories stores the memories of jobs outside of the controller, so that they survive its end.
 type memories struct {
 	mu   sync.Mutex
 	jobs map[string]job.Memory

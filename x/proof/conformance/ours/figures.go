@@ -16,8 +16,8 @@ type Figures struct {
 // Counts returns the counters so far.
 func (f *Figures) Counts() series.Counts { return series.Of(f.metrics()) }
 
-// metrics returns the metrics for the controllers. For nil Figures they are new ones, which nobody
-// reads.
+// metrics returns the metrics for the controllers. If f is nil, it returns new metrics, which
+// nobody reads.
 func (f *Figures) metrics() *metrics.Metrics {
 	if f == nil {
 		return metrics.New()

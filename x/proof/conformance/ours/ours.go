@@ -32,12 +32,12 @@ type Options struct {
 	// real controller also reads there: the jobs that Replace deletes, and those for which Forbid
 	// still waits (C5, C12).
 	LiveReads bool
-	// Release is the release that Job and CronJob imitate, and the server's release.
+	// Release is the release of the server. Job and CronJob imitate the same release.
 	Release  release.Release
 	Job      job.Options
 	CronJob  cronjob.Options
 	Schedule []schedule.Option
-	// Groups is a client of workloads and pod groups, for a Job with Gangs.
+	// Groups is a client of workloads and pod groups. It is needed if Job.Gangs is set.
 	Groups dynamic.Interface
 	// Memories, if set, holds the memories of jobs and outlives the controller, as with
 	// an adapter that stores [job.Memory].
@@ -59,10 +59,10 @@ func Kubernetes(r release.Release) Options {
 }
 
 // New makes the controllers. The first phases start the caches, owners before what they own. The
-// later phases start the controllers one by one, with one worker each. A phase must begin only when
-// the previous one has nothing more to do: a notification about a pod whose job is not yet in the
-// cache is lost, and otherwise the order of the caches would depend on chance. Stop returns when
-// all goroutines of the controllers have ended.
+// later phases start the controllers one by one, with one worker each. Begin a phase only when the
+// previous one has nothing more to do. Otherwise chance would decide the order of the caches, and a
+// notification about a pod would be lost if its job is not yet in the cache. Stop returns when all
+// goroutines of the controllers have ended.
 func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) {
 	if o.Watch == nil {
 		o.Watch = unwatched{}

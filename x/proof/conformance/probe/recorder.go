@@ -17,9 +17,8 @@ import (
 //
 //   - A UID is U1, U2, ... in the order of appearance.
 //   - The namespace is NS.
-//   - The random end of a generated name is #1, #2, ... likewise.
-//   - A resource version is written as new, as moved since the object was last seen, or as the
-//     same.
+//   - The random end of a generated name is #1, #2, ... in the same way.
+//   - A resource version is "new", or is compared with the one last seen: "moved" or "same".
 //   - A time near now is written as its distance in steps of ten seconds, any other in full.
 //   - An object is written as its changes since it was last seen; a removed field has a minus
 //     before it. When it is first seen, it is written as its differences from the usual object of
@@ -77,7 +76,7 @@ func named(usual []field, o metav1.Object) []field {
 	return fields
 }
 
-// unnamed does the opposite, for values that are the whole name or UID.
+// unnamed replaces values that are the name or the UID of the object by the placeholders.
 func unnamed(o metav1.Object, fields []field) []field {
 	usual := make([]field, len(fields))
 	for i, f := range fields {
@@ -139,7 +138,7 @@ func number(version string) uint64 {
 // random end.
 const longestBase = 58
 
-// learn gives the object's UID and generated name their replacements.
+// learn chooses the words that replace the UID and the generated name of the object.
 func (r *recorder) learn(o metav1.Object) {
 	if uid := string(o.GetUID()); uid != "" && r.renamed[uid] == "" {
 		r.uids++

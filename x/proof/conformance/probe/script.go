@@ -158,8 +158,8 @@ func (k *kind[O]) usual(o O) {
 	k.s.rec.usual[k.name] = unnamed(o, k.fields(o))
 }
 
-// refuses creates an object and writes down only the error: in a table of invalid objects, the look
-// of a valid one does not matter.
+// refuses creates an object and writes down only the error. If the server accepts the object, the
+// line does not describe it: most objects here are invalid.
 func (k *kind[O]) refuses(what string, o O) {
 	if _, err := k.api.Create(k.s.ctx, o, metav1.CreateOptions{}); err != nil {
 		k.s.say("create %s: %s -> %s", k.name, what, k.s.rec.failure(err))
@@ -197,7 +197,7 @@ func (k *kind[O]) change(name, what string, how func(O) O) O {
 	return k.update(what, how(k.live(name)))
 }
 
-// report does the same as change, for the status subresource.
+// report reads the object, changes it and writes its status back.
 func (k *kind[O]) report(name, what string, how func(O) O) O {
 	return k.updateStatus(what, how(k.live(name)))
 }

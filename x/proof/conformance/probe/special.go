@@ -169,7 +169,7 @@ func changed[O any](o O, how func(O)) O {
 	return o
 }
 
-// eventClient gives the client of events the methods of other kinds.
+// eventClient adds a method that the clients of other kinds have and the client of events lacks.
 type eventClient struct{ typedv1.EventInterface }
 
 func (eventClient) UpdateStatus(context.Context, *corev1.Event, metav1.UpdateOptions) (*corev1.Event, error) {

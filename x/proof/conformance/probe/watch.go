@@ -15,7 +15,7 @@ type watched struct {
 	kind   string
 	events watch.Interface
 	tell   func(*recorder, watch.Event) string
-	// last creates an object with a name, which marks the end of what the script has caused.
+	// last creates an object with a given name. Its event shows that all earlier ones have come.
 	last func(name string) error
 }
 

@@ -19,8 +19,8 @@ import (
 // compiled is the release that the binary has, set when it is linked.
 var compiled = "1.37"
 
-// Flags returns the flags with which Go compiles a release. Modfile is its go.mod, see [Named];
-// more are other build tags.
+// Flags returns the flags with which Go compiles a release. The argument modfile is the go.mod of
+// the release, see [Named], and the argument more has further build tags.
 func Flags(r release.Release, modfile string, more ...string) []string {
 	const variable = "github.com/batchplan/batchplan/x/proof/conformance/releases.compiled"
 	tags := more

@@ -163,8 +163,7 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	return j
 }
 
-// foreigners turn the reference to the CronJob into other owner references: of others, or of several
-// owners.
+// foreigners replace the reference to the CronJob by none, by a changed one, or by several.
 var foreigners = []func(metav1.OwnerReference) []metav1.OwnerReference{
 	func(metav1.OwnerReference) []metav1.OwnerReference { return nil },
 	func(r metav1.OwnerReference) []metav1.OwnerReference { // another CronJob

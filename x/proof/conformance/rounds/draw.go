@@ -51,7 +51,7 @@ func (d *draw) ago(seconds int) metav1.Time {
 	return metav1.NewTime(d.now.Truncate(time.Second).Add(-time.Duration(seconds) * time.Second))
 }
 
-// age draws a number of seconds: short and near the delays that matter.
+// age draws a number of seconds. Many are short, or close to a delay that the controllers use.
 func (d *draw) age() int {
 	switch d.IntN(4) {
 	case 0:

@@ -267,7 +267,7 @@ func (d *draw) memory(s *Snapshot) {
 	s.Finished = d.chance(1)
 }
 
-// faults draws failing answers to one kind of write or to several.
+// faults chooses the writes that fail. They may be of one kind or of several.
 func (d *draw) faults(s *Snapshot) {
 	s.Patch, s.Delete, s.Create = map[string]string{}, map[string]string{}, map[string]string{}
 	s.Status = map[int]string{}

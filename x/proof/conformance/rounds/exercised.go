@@ -8,9 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// seenIn returns the rules that a round of a job has exercised. It reads their
-// numbers from the plan's reasons. A difference can only be found where both sides
-// had something to decide.
+// seenIn returns the decisions of a round of a job, some with the numbers of their rules. It reads
+// them from the reasons in the plan. Where nothing is decided, no difference can be found.
 func seenIn(p *job.Plan, end *job.Conclusion) []string {
 	seen := names{}
 	for _, d := range p.Delete {
@@ -70,7 +69,7 @@ var waits = map[jobreason.Wait]string{
 	jobreason.WaitNext:         "the next round (L9)",
 }
 
-// seenInCron does the same for a round of a CronJob.
+// seenInCron returns the decisions of a round of a CronJob.
 func seenInCron(p *cronjob.Plan, end *cronjob.Conclusion) []string {
 	seen := names{prefix: "CronJob "}
 	for _, d := range p.Delete {

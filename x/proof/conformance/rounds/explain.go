@@ -128,10 +128,9 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 	return ""
 }
 
-// hasRivals reports whether two pods of an index carry different numbers of failures, although
-// other orders of the list cannot be tried out: one of the two pods is an orphan, which is always
-// listed last, or there are too many pods. Both pods have failed, or count as failed while they
-// terminate.
+// hasRivals reports whether two pods of an index carry different numbers of failures, and not all
+// orders of the two can be tried. One of them is then an orphan, which is always listed last, or
+// there are too many pods. Each of the two pods has failed or is terminating.
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {

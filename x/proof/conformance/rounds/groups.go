@@ -271,11 +271,11 @@ func (r groupResource) Get(
 	return &unstructured.Unstructured{Object: s.workloadObject(&s.Groups.Workloads[i])}, nil
 }
 
-// createsResized reports whether both sides create the pod group that a workload of another size
-// lacks, and differ only in when the group gets its new size: theirs creates it with the old size
-// and then resizes it. If a resize fails, the round is over. When the workload cannot be resized,
-// that ends the round of both sides. When the group cannot, that ends the round of theirs alone;
-// ours goes on, and since the job is new, it can only create pods and write the status.
+// createsResized reports whether both sides create a missing pod group for a workload that they
+// resize, and differ only in when the group gets the new size. Theirs creates the group with the
+// old size and then resizes it. If the workload cannot be resized, both rounds end. If the group
+// cannot be resized, only the round of theirs ends. Ours goes on: since the job is new, ours can
+// only create pods and write the status.
 func createsResized(theirs, ours *Result) bool {
 	has := func(r *Result, begin string) bool {
 		return slices.ContainsFunc(r.Writes, func(w string) bool { return strings.HasPrefix(w, begin) })

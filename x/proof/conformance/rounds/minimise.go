@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/specgen"
 )
 
-// smaller yields the snapshot without half of its pods, without a quarter, and so on down to one
-// pod, and then with less of everything else.
+// smaller yields the snapshot without some of its pods: without a half, without a quarter, and so
+// on down to one pod. Then it yields the snapshot with one thing less or simpler.
 func (s *Snapshot) smaller() iter.Seq[subject] {
 	return func(yield func(subject) bool) {
 		for size := (len(s.Pods) + 1) / 2; size > 0; size /= 2 {

@@ -112,9 +112,9 @@ func recall(round *job.Round) (r remembered) {
 	return r
 }
 
-// pods is a cache of pods with the methods that the controllers use: from 1.34 on the index by
-// owner, and before 1.34 the lists of all pods of the namespace and of pods by name. It lists pods
-// in the order of the snapshot; the order of a real cache is random.
+// pods is a cache of pods with the methods that the controllers use. From 1.34 on, they use the
+// index by owner; before 1.34, they list all pods of the namespace, and pods by name. The cache
+// lists pods in the order of the snapshot; the order of a real cache is random.
 type pods struct {
 	cache.Indexer
 	all     []*corev1.Pod

@@ -44,8 +44,8 @@ func (s *server) wrote(what, fault string, err error) error {
 	return err
 }
 
-// repeated is like wrote, but it records a write only the first time. One of the two sides repeats
-// such a write, and the repetition changes nothing.
+// repeated is like wrote, but it records a write only the first time. It is for writes that only
+// one of the two sides repeats, without effect.
 func (s *server) repeated(what, fault string, err error) error {
 	if s.once[what] {
 		return err
@@ -133,7 +133,7 @@ func (s *server) create(pod *corev1.Pod) (*corev1.Pod, error) {
 	made := fmt.Sprintf("%s%d", prefix, s.created[prefix])
 	fault := s.snapshot.Create[made]
 	if all := s.snapshot.Create["all"]; all != "" {
-		// After the first refusal, the real controller continues the batch.
+		// The real controller continues the batch after the refusal, which is recorded once.
 		return nil, s.repeated("create", all, answer(all, "pods", made))
 	}
 	if err := s.wrote("create "+made+describePod(pod), fault, answer(fault, "pods", made)); err != nil {

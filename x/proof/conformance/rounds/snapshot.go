@@ -88,7 +88,7 @@ func (s *Snapshot) class() string  { return s.Class }
 func (s *Snapshot) theirs() Result { return playTheirs(s) }
 func (s *Snapshot) ours() Result   { return playOurs(s) }
 
-// played is the release that both sides play, with the gates that a run switches.
+// played is the release that both sides play. A run may have switched some of its feature gates.
 var played release.Release
 
 // setGate sets a feature gate of the real controllers.

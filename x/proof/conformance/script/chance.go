@@ -19,8 +19,8 @@ import (
 // package conformance. It is locked, since controllers write concurrently.
 type chances struct {
 	mu sync.Mutex
-	// blindCronJob, blindJob: a read of the CronJob or of a job was refused, or a job to replace
-	// was not found.
+	// blindCronJob, blindJob: a read of the CronJob or of a job was refused. blindJob is also set
+	// if runs replace each other and a job to read was gone.
 	blindCronJob, blindJob bool
 	// leftBehind: a pod whose job was deleted kept its finalizer.
 	leftBehind bool
@@ -128,9 +128,9 @@ func (c *chances) noteUnordered(w *World) {
 	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
 }
 
-// hasUnordered reports whether the real controller, which has to choose one of the failed pods of
-// an index, chooses by the order of its cache. That is so if two of them have the finalizer, and
-// one had more failures before it and the other has finished later, or both figures are equal.
+// hasUnordered reports whether the real controller chooses one of the failed pods of an index by
+// the order of its cache. It does so between two pods with the finalizer if one has more failures
+// before it and the other has finished later, or if the two are equal in both respects.
 func (w *World) hasUnordered(o *batchv1.Job) bool {
 	if o.Spec.BackoffLimitPerIndex == nil {
 		return false

@@ -21,8 +21,8 @@ func Jobs() *rapid.Generator[*Script] {
 		g.Indexed = limits
 		s.Job = drawJob(g)
 		if limits {
-			// An index can fail with a pod that still terminates. This comes first, since most jobs
-			// end soon.
+			// An index can fail while its pod still terminates. The steps for that come first,
+			// since most jobs end soon.
 			if rapid.Bool().Draw(t, "going") {
 				begin = goingInFlight(t)
 			}
@@ -187,7 +187,8 @@ func step(t *rapid.T, op string, args ...func(*rapid.T) string) Step {
 	return s
 }
 
-// ending draws the end of a pod: which, with which exit code, and perhaps of which container.
+// ending draws the end of a pod. The arguments draw the pod, the exit code and, if there is a third
+// argument, the container.
 func ending(t *rapid.T, args ...func(*rapid.T) string) Step {
 	drawn := step(t, "", args...).Args
 	if drawn[1] == "0" {

@@ -88,8 +88,7 @@ func thing(t *rapid.T, k func(*rapid.T) string) Step {
 	return ending(t, k, exitCodes)
 }
 
-// lateCaches lets a round act on a pod, and the next rounds on caches that do not
-// show the result.
+// lateCaches lets a round act on a pod. In the next rounds the caches do not show the result yet.
 func lateCaches(t *rapid.T) []Step {
 	steps := []Step{thing(t, one(pod(t)))}
 	if rapid.IntRange(0, 2).Draw(t, "fails") == 0 {
@@ -111,8 +110,8 @@ func lateCaches(t *rapid.T) []Step {
 		step(t, "tick", moments))
 }
 
-// goingInFlight lets pods count as failed while they terminate, and holds the caches back before
-// they show that the finalizers are gone. Some finalizers stay, so that there is another round.
+// goingInFlight deletes pods, which may count as failed while they terminate. The caches are held
+// back and do not show that finalizers are gone. Some finalizers stay, so there is another round.
 func goingInFlight(t *rapid.T) []Step {
 	return []Step{
 		step(t, "run", one("all")),
@@ -272,7 +271,8 @@ func bigSteps(many func(*rapid.T) string, most string) []choice {
 				step(t, "tick", whiles),
 			}
 		}),
-		// The lowest indexes wait for their backoff when more become due than a round creates.
+		// The lowest indexes wait for their backoff. Then the job needs more pods than a round
+		// creates.
 		plot(3, func(t *rapid.T) []Step {
 			return []Step{
 				step(t, "parallelism", one("100")),

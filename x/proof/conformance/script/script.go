@@ -11,8 +11,8 @@
 // A step names an operation and its arguments. Pods and jobs are numbered in the order of their
 // names. Numbers beyond the last start again at the first, so that every step has a meaning
 // whatever happened before. In a story that a test kit has printed, "#2" names the second pod that
-// was created, or no pod once that pod is gone. A time names the job of a run. The story begins in
-// 2026.
+// was created, or no pod once that pod is gone. The time of a run names the job of that run. The
+// story begins in 2026.
 package script
 
 import (
@@ -173,7 +173,7 @@ const Template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"na
 var shortened = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
 
 // ParseLine is like Parse for lines with several steps, separated by "; ". TEMPLATE in the text
-// means [Template], and JOB means the field of a job template that contains it.
+// means [Template]. JOB means a field jobTemplate that contains [Template].
 func ParseLine(text string, others ...string) (*Script, error) {
 	return Parse(shortened.Replace(text), others...)
 }
@@ -225,7 +225,7 @@ func (s *Script) parseLine(text string, others []string) error {
 	return nil
 }
 
-// complete fills in what a server requires of a template and a story leaves out.
+// complete fills in the fields of a template that a server requires and a story may leave out.
 func complete(s *corev1.PodSpec) {
 	s.RestartPolicy = cmp.Or(s.RestartPolicy, corev1.RestartPolicyNever)
 	if s.Containers == nil {

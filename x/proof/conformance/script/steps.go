@@ -230,10 +230,10 @@ func deleteCronJob(w *World, _ *Script, s Step) error {
 // such an owner does not exist, so it would remove the objects.
 const keep = "example.com/keep"
 
-// squat creates a job with the name that the run of the n-th minute from now needs. The second
-// argument chooses the job. "owned": its controller is the CronJob. "restored" and "report": its
-// controller has the name of the CronJob, but is an earlier CronJob or has another kind.
-// "elsewhere": it is the job of another tenant, and claims to be that run.
+// squat creates a job under the name of a run's job. The first argument chooses the run, in minutes
+// from now. The second argument chooses the job's controller. "owned": it is the CronJob.
+// "restored" and "report": it has the name of the CronJob, but is an earlier CronJob or has another
+// kind. "elsewhere": the job is in the namespace of another tenant, and claims to be that run.
 func squat(w *World, script *Script, s Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {

@@ -201,7 +201,8 @@ func (s *Server) Reported() []*corev1.Event {
 	return slices.Collect(maps.Values(s.events))
 }
 
-// Revision changes with every write, including events, and with every attempt.
+// Revision returns a number that changes with every write, also of an event, and with every write
+// that the server refuses.
 func (s *Server) Revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

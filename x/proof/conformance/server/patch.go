@@ -19,8 +19,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// patch changes an object in storage. A version is compared only if the patch names one; a UID in
-// the patch means a change of the UID.
+// patch changes an object in storage. It compares versions only if the patch contains one. A UID in
+// the patch is not compared, but is a change of the UID.
 func (r *resource) patch(
 	namespace, name, subresource string, kind types.PatchType, patch []byte,
 ) (runtime.Object, error) {

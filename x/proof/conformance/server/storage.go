@@ -127,8 +127,9 @@ func (m memory) tell(o object, kind watch.EventType) {
 	}
 }
 
-// read gives a stored object to the registry, without the rank in its creation time: the registry
-// compares that time with the client's, which has no rank.
+// read gives a stored object to the registry. It removes the fraction of a second that the function
+// rank has added to the creation time: the registry compares this time with the client's, which has
+// no fraction.
 func (m memory) read(key string, out runtime.Object) error {
 	stored := m.r.objects[key].DeepCopyObject().(object)
 	stored.SetCreationTimestamp(metav1.NewTime(stored.GetCreationTimestamp().Truncate(time.Second)))

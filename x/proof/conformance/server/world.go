@@ -14,7 +14,8 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 )
 
-// The methods for schedulers, kubelets and users use the same registry, without faults and journal.
+// The following methods are for schedulers, kubelets and users. Their requests meet no faults and
+// are not in the journal.
 
 // Create creates an object for a client other than the controllers.
 func (s *Server) Create(obj runtime.Object) error {
@@ -85,7 +86,8 @@ func Get[T runtime.Object](s *Server, namespace, name string) (out T) {
 	return out
 }
 
-// List returns the objects of a kind, by namespace and name. They must not be written to.
+// List returns the objects of a kind, sorted by namespace and name. The caller must not change
+// them.
 func List[T runtime.Object](s *Server) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

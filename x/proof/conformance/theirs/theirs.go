@@ -27,10 +27,10 @@ type Which struct {
 }
 
 // New makes the controllers. The first phases start the caches, owners before what they own. The
-// later phases start the controllers one by one, with one worker each. A phase must begin only when
-// the previous one has nothing more to do: a notification about a pod whose job is not yet in the
-// cache is lost, and otherwise the order of the caches would depend on chance. Stop returns when
-// all goroutines of the controllers have ended.
+// later phases start the controllers one by one, with one worker each. Begin a phase only when the
+// previous one has nothing more to do. Otherwise chance would decide the order of the caches, and a
+// notification about a pod would be lost if its job is not yet in the cache. Stop returns when all
+// goroutines of the controllers have ended.
 func New(client kubernetes.Interface, which Which) (phases []func(), stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	newFactory := func() informers.SharedInformerFactory {

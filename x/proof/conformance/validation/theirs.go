@@ -57,7 +57,7 @@ func request(resource string) context.Context {
 	return genericrequest.WithRequestInfo(context.Background(), info)
 }
 
-// created gives a strategy of the API server a new object.
+// created returns why a strategy of the API server refuses a new object.
 func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStrategy, manifest []byte) []refusal {
 	return guarded(func() ([]refusal, error) {
 		obj, err := decode[T](manifest)
@@ -69,8 +69,8 @@ func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStra
 	})
 }
 
-// changed returns what a strategy of the API server refuses of a change. old and next are the object
-// before and after it.
+// changed returns why a strategy of the API server refuses an update. old and next are the object
+// before and after the update.
 func changed[T runtime.Object](ctx context.Context, strategy rest.RESTUpdateStrategy, old, next []byte) []refusal {
 	return guarded(func() ([]refusal, error) {
 		was, err := decode[T](old)

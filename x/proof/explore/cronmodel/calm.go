@@ -88,8 +88,8 @@ func (w *worker) calmJobs(s *state) (moved bool) {
 
 // checkSilence checks that a state at rest needs no round before the one that the controller has
 // asked for (CL4): a round at the time of a run, or half an hour later, has nothing to write. It
-// checks nothing once the clock has gone back: a wake-up comes after a duration, and the model
-// knows only the time of day of the wake-up.
+// checks nothing once the clock has gone back: a controller waits for a duration, and the model
+// knows only the time at which the wait was to end.
 func (w *worker) checkSilence(s *state) error {
 	if s.control.moved {
 		return nil

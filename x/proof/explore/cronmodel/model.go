@@ -71,8 +71,8 @@ func (m *Model) addSpecs(spec cronjob.Spec, edits int) {
 	}
 }
 
-// addEdits notes, for each spec, which spec each edit turns it into. It notes -1 if the result is
-// not one of the model's specs, because the budget does not have that many edits.
+// addEdits notes the result of each edit of each spec: the number of the new spec. It is -1 if the
+// model does not have that spec, because the budget does not have so many edits.
 func (m *Model) addEdits() {
 	for _, spec := range m.specs {
 		var to []int
@@ -228,7 +228,7 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	return name
 }
 
-// check returns the source of truth, for the checks of package cronjobcheck.
+// check returns the true state of the world, for the checks of package cronjobcheck.
 func (w *worker) check(s *state) cronjobcheck.State {
 	c := w.cronJob(s.spec, s.status)
 	st := cronjobcheck.State{

@@ -160,7 +160,7 @@ func (w *worker) crash(s *state) {
 	}
 }
 
-// call makes a call, as the source of truth carries it out.
+// call carries out a call on the objects of the world, as a server does.
 func (w *worker) call(s *state, write writeStep) (o outcome, broken error) {
 	j := &s.jobs[write.job]
 	switch write.verb {

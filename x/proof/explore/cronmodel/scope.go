@@ -19,8 +19,8 @@ type Scope struct {
 	Options      cronjob.Options
 	// Schedule holds the options with which schedules are compiled.
 	Schedule []schedule.Option
-	// Runs is the number of runs that can come due, from the first hour on. Other runs are given by
-	// their Times since the start.
+	// Runs is the number of hourly runs that can come due. The first is one hour after the start.
+	// Times has other runs, as durations since the start.
 	Runs  int
 	Times []time.Duration
 	// Jump is how far the clock jumps; 0 means two hours.
@@ -36,7 +36,7 @@ type Scope struct {
 	Budget Budget
 	// Edits are the changes of the spec that users may make.
 	Edits []func(*cronjob.Spec)
-	// Overlap is the policy of triggers. Backfill is what users ask for.
+	// Overlap is the concurrency policy of triggers. Backfill is the one that users request.
 	Overlap  cronjob.ConcurrencyPolicy
 	Backfill cronjob.Backfill
 	// Must names the rules that the search has to exercise.
@@ -48,16 +48,17 @@ const Rest = 60
 
 // Budget limits how often each thing may happen in total.
 type Budget struct {
-	// Fails, Lost and Crashes are the faults F3, F4 and F1 of writes.
+	// Fails are writes that fail (F3), Lost are lost replies (F4), and Crashes are crashes between
+	// writes (F1).
 	Fails, Lost, Crashes uint8
-	// Delays are status writes that seem to fail and take effect later, unless the CronJob changes
-	// before.
+	// Delays are status writes that seem to fail. They take effect later, unless the CronJob
+	// changes first.
 	Delays uint8
 	// Deletes are users' deletions of jobs that the status has recorded. A controller that sees its
-	// objects late has seen the job before: otherwise the deletion would cause no event. Taken are
-	// jobs of other owners that have the name of the next run.
+	// objects late must have seen the job before, or it would get no event about the deletion.
+	// Taken are jobs of other owners that have the name of the next run.
 	Deletes, Taken uint8
-	// Edits, Triggers and Backfills are what users ask for.
+	// Edits, Triggers and Backfills are actions of users.
 	Edits, Triggers, Backfills uint8
 	// Ticks advance the clock: to the next requeue, or half an hour. Jumps advance it by
 	// two hours, and Backs turn it back by one.

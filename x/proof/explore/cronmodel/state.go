@@ -22,8 +22,8 @@ type (
 type state struct {
 	now    uint32 // seconds since the start
 	status statusID
-	// delayed is a status on its way: to the controller its write has failed, and it may take
-	// effect at any time until the CronJob changes. 0 means none.
+	// delayed is the status in a write that is on its way. The controller takes the write for a
+	// failed one, but it may still take effect until the CronJob changes. 0 means none.
 	delayed statusID
 	spec    uint8 // the place of the spec in the scope
 	// triggers has a bit for each waiting trigger, and asked counts all triggers so far.

@@ -25,7 +25,7 @@ var names = func() (out [maxPods]job.PodRef) {
 	return out
 }()
 
-// state returns the source of truth before a write.
+// state returns the true state of the world before a write, for the checks of package jobcheck.
 func (k *checker) state(w *worker, s *state) jobcheck.State {
 	k.job = job.Job{Namespace: "default", Name: "j", UID: "job-1", Spec: w.rounds.specs.of(s.spec)}
 	if s.deletedAt > 0 {
@@ -96,8 +96,8 @@ func lifeOf(p *pod, uid job.UID) jobcheck.Life {
 	return l
 }
 
-// overlapping names the invariants that hold while two controllers overlap (F9). Pods are counted
-// once, and an API server refuses the other writes that conflict.
+// overlapping names the invariants that hold while two controllers overlap (F9). Each pod is still
+// counted once. The others hold since an API server refuses writes that conflict.
 var overlapping = []string{"JI1", "JI2", "JI4", "JI14", "JI15", "JI17", "JI20"}
 
 // first returns the first violation of an invariant that holds in the scope.

@@ -30,8 +30,8 @@ func (w *worker) End(s *state) uint64 {
 }
 
 // DescribeEnd describes how the job has ended: the condition, its reason, and with
-// backoffLimitPerIndex the indexes. If the end deletes pods, other figures depend on which pods are
-// faster.
+// backoffLimitPerIndex the indexes. It leaves out other figures: they depend on which pods end
+// before the job deletes them.
 func (w *worker) DescribeEnd(s *state) string {
 	status := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{})
 	how := status.Finished()

@@ -31,7 +31,7 @@ func (g groups) all() (all jobgroup.Groups) {
 	return all
 }
 
-// WriteGroup notes a write. Pods name the group by its UID.
+// WriteGroup notes a write to a workload or a pod group, and returns its UID.
 func (p *player) WriteGroup(_ context.Context, g jobgroup.Write) (job.UID, error) {
 	w := writeStep{verb: verbGroup, creates: g.UID == "", size: uint8(g.MinCount)}
 	ref := groupRef

@@ -14,7 +14,7 @@ import (
 // single pods; 0 is the empty memory.
 type memoryID uint32
 
-// memoryValues holds the memories as JSON: only that shows the planner's unexported fields.
+// memoryValues holds the memories as JSON, which contains the planner's unexported fields.
 type memoryValues struct {
 	values explore.Interned[string, string]
 	taken  explore.Cache[string, takenMemory]
@@ -31,7 +31,7 @@ type uidNote struct {
 	note notes
 }
 
-// The fields of a memory that hold UIDs, and the note that each makes about a pod.
+// memoryLists are the fields of a memory that hold UIDs. A UID in a field is a note about that pod.
 var memoryLists = []struct {
 	in, field string
 	note      notes

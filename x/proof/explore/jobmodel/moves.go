@@ -10,10 +10,10 @@ import (
 
 // Expand makes every move from a state.
 //
-// A move meets a write of a round if their order can make a difference. Between two writes of a
-// round, only the moves are made that can meet the write (partial order reduction). All others lead
-// to the same state before the write and after it, so it is enough to make them after it. In
-// detail:
+// A move meets a write of a round if their order can make a difference. Before each write of a
+// round, Expand makes only the moves that can meet the write (partial order reduction). Any other
+// move leads to the same state before the write and after it, so it is enough to make the move
+// after the write. In detail:
 //
 //   - A write to a pod meets what happens to this pod. A status write meets changes of the job. The
 //     creation of a pod meets nothing, and neither does a write to a group, which nobody else
@@ -78,7 +78,7 @@ func (w *worker) isReduced() bool {
 	return w.option&NoReduction == 0 && w.rounds.scope.Controllers == 1
 }
 
-// meeting makes the moves that can meet a write.
+// meeting makes the moves that can meet a write, in the sense of Expand.
 func (w *worker) meeting(s *state, write writeStep) {
 	switch write.verb {
 	case verbCreate, verbGroup:
@@ -91,8 +91,8 @@ func (w *worker) meeting(s *state, write writeStep) {
 	}
 }
 
-// at returns the index in s.pods of the pod at a place in the snapshot of a controller's round, or
-// -1.
+// at returns the index in s.pods of a pod, by its place in the snapshot of a controller's round. It
+// returns -1 if no pod has this place.
 func (s *state) at(c int, place uint8) int {
 	for i := range s.pods {
 		if s.pods[i].place[c] == place+1 {
@@ -166,8 +166,8 @@ func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 	w.emit(&next, k, detail(0, i, int(step.code)), nil)
 }
 
-// afterDelivery is the bit in the detail of a move whose object was delivered right before the
-// move.
+// afterDelivery is a bit in the detail of a move. It is set if the object that the move changes was
+// delivered right before.
 const afterDelivery = 1 << 15
 
 // change lets something happen to the live pod, and notes it in the pod's history.
@@ -194,8 +194,8 @@ func (w *worker) change(s *state, i int, step podStep) {
 	}
 }
 
-// touch gives controllers that read the live state a reason to act. The others get one when the
-// change is delivered.
+// touch gives the controllers a reason to act if they see changes immediately. If the scope is
+// Late, the delivery of the change gives them one.
 func (w *worker) touch(s *state) {
 	for c := range w.rounds.scope.Controllers {
 		s.control[c].dirty = s.control[c].dirty || !w.rounds.scope.Late
@@ -253,8 +253,8 @@ func (w *worker) jobMoves(s *state) {
 	}
 }
 
-// delivers reports whether a change is also tried right after its object was delivered to the first
-// controller.
+// delivers reports whether the search also delivers the old state of a changed object to the first
+// controller right before the change.
 func (w *worker) delivers(s *state) bool {
 	return w.isReduced() && w.rounds.scope.Late && s.control[0].round == 0
 }

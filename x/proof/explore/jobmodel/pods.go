@@ -47,8 +47,8 @@ type podStep struct {
 	now  uint32
 }
 
-// podValues holds the pods, and the pod that each act turns a pod into. A [world.Job] carries out
-// each act once, and the result is kept.
+// podValues holds the pods, and the result of each act on a pod. A [world.Job] carries out each act
+// once.
 type podValues struct {
 	values explore.Interned[string, podInfo]
 	steps  explore.Cache[podStep, podID]

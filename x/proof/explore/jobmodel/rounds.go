@@ -35,7 +35,8 @@ type view struct {
 	deletedAt uint32
 	spec      specID
 	groups    groups
-	// stale is the number of versions by which the job is behind the controller's last write, or 0.
+	// stale is the number of versions by which the job that the controller sees is older than the
+	// controller's last write, or 0.
 	stale                uint8
 	memory               memoryID
 	expectedAt           uint32
@@ -80,8 +81,8 @@ type writeStep struct {
 	// workload, creates and size describe a write to the workload or the pod group.
 	workload, creates bool
 	size              uint8
-	// status is a status to write, and listed holds the uncounted list that each pod of the view is
-	// in.
+	// status is a status to write. listed tells, for each pod of the view, in which uncounted list
+	// the status has it.
 	status statusID
 	listed [maxTokens]listed
 }
@@ -171,8 +172,8 @@ func (r *rounds) bytes() int64 {
 }
 
 // play plans a round that began with a view, and carries it out: the first writes have known
-// outcomes, and all others succeed. It returns the round right after the known outcomes. Parameter
-// from is the round before that one, if there are known outcomes.
+// outcomes, and all others succeed. It returns the round right after the known outcomes. The
+// argument from is the round before the returned one, or 0 without known outcomes.
 func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	r.planned.Add(1)
 	s := r.snapshot(&b.view)
@@ -201,8 +202,8 @@ func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	return r.addAll(round{begun: b, from: from}, known, p.writes, &end)
 }
 
-// addAll adds a round for each write that is left, and a round for the end. Each of them but the
-// first follows when the write of the one before succeeds.
+// addAll adds a round for each write that is left, and a round for the end. If the write of one of
+// these rounds succeeds, the next of them follows.
 func (r *rounds) addAll(next round, known []outcome, writes []writeStep, end *ending) (first roundID) {
 	if len(known) > 0 {
 		next.by = known[len(known)-1]

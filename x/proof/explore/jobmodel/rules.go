@@ -116,8 +116,8 @@ func deletes(reason jobreason.Delete) func(*job.Snapshot, *job.Plan) bool {
 	}
 }
 
-// decides returns a test for plans that decide the end for a reason, while the status does not
-// declare that end yet.
+// decides returns a function that finds plans in which the end of the job is decided, for the given
+// reason, and is not yet in the status.
 func decides(reason string) func(*job.Snapshot, *job.Plan) bool {
 	return func(s *job.Snapshot, p *job.Plan) bool {
 		return p.Verdict.Reason == reason && s.Job.Status.Condition(p.Verdict.Type).Status != job.ConditionTrue

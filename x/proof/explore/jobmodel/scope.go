@@ -45,10 +45,11 @@ type Scope struct {
 
 // Budget limits how often each thing may happen in total.
 type Budget struct {
-	// Fails, Lost, Crashes and OldLists are the faults F3, F4, F1 and F2 of writes.
+	// Fails are writes that fail (F3), Lost are lost replies (F4), Crashes are crashes between
+	// writes (F1), and OldLists are restarts with an older list (F2).
 	Fails, Lost, Crashes, OldLists uint8
-	// Delays are status writes that seem to fail and take effect later, unless the job changes
-	// before.
+	// Delays are status writes that seem to fail. They take effect later, unless the job changes
+	// first.
 	Delays uint8
 	// Restarts are restarts of containers.
 	Restarts uint8

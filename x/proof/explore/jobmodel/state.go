@@ -19,8 +19,8 @@ const (
 type state struct {
 	now    uint32 // seconds since the start of the world
 	status statusID
-	// delayed is a status on its way: to its writer the write has failed, and it may take effect at
-	// any time until the job changes. 0 means none.
+	// delayed is the status in a write that is on its way. Its writer takes the write for a failed
+	// one, but it may still take effect until the job changes. 0 means none.
 	delayed   statusID
 	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
 	spec      specID
@@ -54,16 +54,16 @@ type controller struct {
 	spec      specID
 	groups    groups
 	behind    uint8
-	// unacked is the number of versions by which the job is ahead of the last write that this
-	// controller knows of, plus 1; 0 if it knows of none.
+	// unacked is the number of versions of the job since the last write that this controller knows
+	// of, including the version of that write. It is 0 if the controller knows of no write.
 	unacked uint8
 	// memory is the memory without the parts about single pods, and creations, deletions
 	// and expectedAt are its expectations.
 	memory               memoryID
 	expectedAt           uint32
 	creations, deletions uint8
-	// round is the round under way, 0 for none, and current is true while no one else has
-	// changed the job since the round looked.
+	// round is the round under way, 0 for none. current is true while the round knows the newest
+	// version of the job.
 	round   roundID
 	current bool
 	// again is the requeue of the last round, in seconds since the start plus 1. retry and dirty
@@ -77,11 +77,11 @@ type controller struct {
 type pod struct {
 	live podID
 	seen [maxControllers]podID
-	// listed is the uncounted list, of the live status, that the pod is in. seenIn is the same for
+	// listed is the uncounted list of the live status that the pod is in. seenIn is its list in
 	// the statuses that the controllers have seen.
 	listed listed
 	seenIn [maxControllers]listed
-	// delayed is the same for the status of the write that has not taken effect yet.
+	// delayed is the pod's list in the status of the write that has not taken effect yet.
 	delayed listed
 	// noted is what each controller's memory holds about the pod.
 	noted [maxControllers]notes
@@ -92,7 +92,7 @@ type pod struct {
 	id uint8
 }
 
-// listed is the uncounted list of a status that a pod is in.
+// listed tells in which uncounted list of a status a pod is, if any.
 type listed uint8
 
 const (

@@ -19,7 +19,8 @@ type statusValues struct {
 	values explore.Interned[string, job.Status]
 }
 
-// number returns the number of a status without the UIDs of its uncounted lists.
+// number returns the number of a status. It ignores the UIDs in the uncounted lists, and the names
+// of pods in messages.
 func (v *statusValues) number(s job.Status) statusID {
 	if s.UncountedTerminatedPods != nil {
 		s.UncountedTerminatedPods = &job.UncountedTerminatedPods{}

@@ -170,7 +170,8 @@ func (m *Model) tell(steps []told) (commands []command, err error) {
 
 func defaultOptions(s *Scope) bool { return s.Options == job.Options{Gangs: s.Options.Gangs} }
 
-// name adds the name that the world gives to a pod that the step has created.
+// name adds the name of the pod that the step has created, if any. It is the name that the pod gets
+// when the story is played.
 func (m *Model) name(names map[uint8]string, t *told) {
 	for i := range t.step.To.pods {
 		p := &t.step.To.pods[i]

@@ -9,8 +9,8 @@ import (
 )
 
 // beginRounds lets a controller look and plan. Pods get their UIDs by their order in the view. If
-// different pods look the same to the controller, a round begins with each order of them. The bits
-// of delivered are the deliveries right before the round.
+// different pods look the same to the controller, a round begins with each order of them. The
+// argument delivered has a bit for each delivery right before the round.
 func (w *worker) beginRounds(s *state, c, delivered int) {
 	v, order := w.look(s, c)
 	if w.option&NoSymmetry != 0 {
@@ -20,8 +20,8 @@ func (w *worker) beginRounds(s *state, c, delivered int) {
 	w.orders(s, c, v, order, 0, delivered)
 }
 
-// orders begins one round for each way to reorder the pods from a place on. Pods change places only
-// if they look the same to the controller and still differ.
+// orders begins one round for each order of the pods from a place on. Two pods change places only
+// if the controller cannot tell them apart, although they differ.
 func (w *worker) orders(s *state, c int, v view, order []int, from, delivered int) {
 	if from >= len(order)-1 {
 		w.beginRound(s, c, v, order, delivered)
@@ -228,7 +228,7 @@ func (w *worker) crash(s *state, c int) {
 	}
 }
 
-// forget restarts a controller with the list that it had.
+// forget restarts a controller. It keeps the objects that it has seen, and loses its memory.
 func (w *worker) forget(s *state, c int) {
 	control := &s.control[c]
 	*control = controller{
@@ -243,8 +243,8 @@ func (w *worker) forget(s *state, c int) {
 	s.past.restarted = true
 }
 
-// write makes a write, as the source of truth carries it out. It returns what the writer learns and
-// the invariant that the write breaks; ok is false if the write leads out of the scope.
+// write carries out a write on the objects of the world. It returns the outcome that the writer
+// learns, and the invariant that the write breaks; ok is false if the write leads out of the scope.
 func (w *worker) write(s *state, c int, write writeStep) (o outcome, broken error, ok bool) {
 	switch write.verb {
 	case verbCreate:
@@ -336,9 +336,9 @@ func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed)
 }
 
 // takeEffect carries out the status write that is on its way. A controller that compares no
-// versions can have created a pod meanwhile: it plans from a status before the end, and cannot know
-// that the end is on its way. The same is true of an end whose reply was lost. See
-// jobcheck.History.LostStatus.
+// versions may have created a pod meanwhile, since it cannot know that the end of the job is on its
+// way. Such a pod does not break JI16. jobcheck.History.LostStatus allows the same after an end
+// whose reply was lost.
 func (w *worker) takeEffect(s *state) (broken error) {
 	var lists [maxPods]listed
 	for i := range s.pods {

@@ -20,11 +20,11 @@
 // changed files through an overlay, so the working tree never changes. Only mutants of
 // package variables and constants need a build each.
 //
-// Only the tests of the package itself count: a maintainer would learn late of a mistake that only
-// another package notices. A first run of each test alone finds out which functions it reaches and
-// how long it takes. A mutant is then tried with the tests that reach its function, the quickest
-// first. If it survives with few random cases, the tests that draw cases run again, with as many
-// cases as in "go test".
+// Only the tests of the package itself count: a mistake that only other packages notice would be
+// found late. A first run of each test alone finds out which functions it reaches and how long it
+// takes. A mutant is then tried with the tests that reach its function, the quickest first. If it
+// survives with few random cases, the tests that draw cases run again, with as many cases as in "go
+// test".
 //
 // For each survivor, write a test or remove code. If no input can show the difference, give the
 // reason in equivalents.txt, and the mutant is not counted. An entry that no longer names a mutant

@@ -146,9 +146,8 @@ func withBuild(o options, p *pkg, m *mutant, use func(*suite)) error {
 	return err
 }
 
-// compilesWith reports whether the package compiles with a mutant alone. In the shared build the
-// original stays beside the mutant, and so does its use of an import that the mutant no longer
-// uses.
+// compilesWith reports whether the package compiles if the mutant replaces the original. The shared
+// build has both. So a mutant that removes the last use of an import compiles only there.
 func (p *pkg) compilesWith(m *mutant) bool {
 	_, err := p.check(map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}, nil)
 	return err == nil

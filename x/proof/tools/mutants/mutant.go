@@ -57,8 +57,7 @@ func (m *mutant) String() string {
 // key names the mutant in the list of equivalents, without its line.
 func (m *mutant) key() string { return m.file.short + "  " + m.change() }
 
-// family names the mutant's function in the list of equivalents, for functions in which no change
-// makes a difference.
+// family returns the key for the list of equivalents that covers every mutant of the same function.
 func (m *mutant) family() string {
 	if m.fn == nil {
 		return ""

@@ -127,7 +127,8 @@ func (p *pkg) check(
 	return config.Check(p.path, fset, files, nil)
 }
 
-// lenient imports an empty package for imports that only the selector needs.
+// lenient imports an empty package where the package itself has no such import: then only the
+// generated selector imports it.
 type lenient struct{ *pkg }
 
 func (l lenient) Import(path string) (*types.Package, error) {

@@ -1,14 +1,14 @@
 // Outside uses the modules as importers do. It publishes the working tree into a module proxy on
 // disk, and then, in temporary folders outside of the repository:
 //
-//   - builds and runs a program that imports the root, one that imports the adapter's convert, a
-//     mirror of the jobs of member clusters, a study by simulation, and one that asks what a round
-//     would decide, and checks which modules they compile;
+//   - builds and runs programs, and checks which modules they compile: one imports the root, one
+//     imports the adapter's convert, one mirrors the jobs of member clusters, one is a study by
+//     simulation, and one asks what a round would decide;
 //   - builds an operator whose resources start each other on a schedule;
 //   - tests the program of examples/tasks with the library's kit;
-//   - imports each published package alone, from an empty go.mod, builds that and tidies it: with
-//     nothing pinned, with the libraries of Kubernetes at the versions of the module's go.mod, and
-//     at those of its newest.mod;
+//   - imports each published package alone, from an empty go.mod, builds that and tidies it, three
+//     times: with nothing pinned, and with the libraries of Kubernetes at the versions of the
+//     module's go.mod, and at the versions of its newest.mod;
 //   - builds the custom-resource controller of examples/kubernetes/render with the oldest libraries
 //     of Kubernetes that the adapter requires, and builds and tests it with the newest;
 //   - installs every command by its version, and runs it;

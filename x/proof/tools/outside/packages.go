@@ -101,9 +101,9 @@ func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error
 	return importers, nil
 }
 
-// importer makes a package that imports another, in a module that requires only the other's module
-// and the pins. It is compiled before the module is tidied, and again afterwards. Nothing is linked
-// here: other checks link the controllers, with the same libraries.
+// importer makes a package that imports the package pkg, and nothing else. Its module requires only
+// the module of pkg and the pins. The package is compiled before its module is tidied, and again
+// afterwards. It is not linked: other checks link the controllers, with the same libraries.
 func (o *outside) importer(pkg, kind, version string, pins []string) (dir string, err error) {
 	name := kind + "-" + strings.NewReplacer("/", "-", ".", "-").Replace(pkg)
 	dir, err = o.program(name,

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// importsRoot is a program that plans a round of a job, and asks a schedule.
+// importsRoot is a program that plans a round of a job, and computes the next run of a schedule.
 const importsRoot = `package main
 
 import (

@@ -63,8 +63,8 @@ func (r release) compare(modules []*publish.Module, s section) error {
 	return errors.Join(problems...)
 }
 
-// last returns the newest version before this one, or "". What came before a version, such as
-// v1.0.0-rc.1, promises nothing.
+// last returns the newest version before this one, or "". It ignores versions such as v1.0.0-rc.1,
+// which promise nothing.
 func (r release) last() (last string, err error) {
 	out, err := r.git("tag", "--list", "v*")
 	for tag := range strings.FieldsSeq(out) {
@@ -155,12 +155,12 @@ func parse(text string) api {
 }
 
 // A difference is a package, or a name in one, that is new, gone or changed. before and now are the
-// lines about the name; for a package, its path.
+// lines about the name in the two listings. For a package they are its path.
 type difference struct{ path, name, before, now string }
 
-// breaks reports whether a program that compiled may not compile any more. An interface is one
-// line, and so are the properties of a struct. So a change of these changes a line, and a new line
-// breaks nothing.
+// breaks reports whether a program that compiled may not compile any more. A new line breaks
+// nothing: the methods of an interface are on one line, and so are the properties of a struct, so
+// an addition to them changes a line.
 func (d difference) breaks() bool { return d.before != "" }
 
 func (d difference) String() string {

@@ -1,6 +1,6 @@
 // Release makes the tags of a version, locally: one for each published module. It pushes nothing.
-// Some modules stay at v0: docs/compatibility.md lists them, and which of their versions belongs to
-// a v1 of the root.
+// Some modules stay at v0. docs/compatibility.md lists these modules, and tells which of their
+// versions belongs to a version v1.N.P of the root.
 //
 //	go run ./release -root ../.. -version v0.1.0 -check 'make check'
 //
@@ -10,8 +10,8 @@
 // directives and require this release's version of each other. The branch stays where it is.
 //
 // With -dry it does the same, except the checks, in a copy of the working tree, and makes no tag
-// here. With -notes it prints the text for the page of a release. Without a version, both take the
-// newest of CHANGELOG.md.
+// here. With -notes it prints the text for the page of a release. Both use the newest version in
+// CHANGELOG.md if there is no -version.
 package main
 
 import (

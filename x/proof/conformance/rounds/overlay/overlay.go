@@ -29,8 +29,8 @@ const module = "k8s.io/kubernetes"
 //go:embed testdata/*.go
 var exports embed.FS
 
-// files returns the files of testdata that a release gets, with their packages. The name of a file
-// ends with the first release that it fits.
+// files returns the files of testdata that the build of a release gets, and the package of each. A
+// number at the end of a name is the first release that the file fits.
 func files(r release.Release) map[string]string {
 	const job, cronjob = "pkg/controller/job", "pkg/controller/cronjob"
 	out := map[string]string{"job.go": job, "cronjob.go": cronjob}

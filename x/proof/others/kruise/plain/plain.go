@@ -52,7 +52,7 @@ func Controller(
 	if err := add(kept); err != nil {
 		return nil, err
 	}
-	// Add gives the reconciler its own client, for a real server.
+	// Add has given the reconciler a client for a real server. The fake client replaces it.
 	reconciler := reflect.ValueOf(kept.added).Elem().FieldByName("Do").Elem().Elem()
 	reconciler.FieldByName("Client").Set(reflect.ValueOf(c))
 	return kept.added.(controller.Controller), nil
