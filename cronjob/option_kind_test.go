@@ -91,8 +91,9 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 	}
 }
 
-// C13, CI3: for all forms of names and places of marks, the job of a run that was not recorded
-// because of a crash is found by its name, and no second job starts.
+// C13, CI3: the job of a run that was not recorded because of a crash is found by its name, and no
+// second job starts. This holds for each form of names, and whether an annotation, a label or
+// only the name has the time of the run.
 func TestCI3_FoundByAnyName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := cronjobgen.Kinds().Draw(t, "kind")

@@ -104,8 +104,8 @@ func plainRound(t rapid.TB, w *world.CronJob, draw func() world.Fault) {
 }
 
 // TestC2_PrefixLaw_HistoryAndActiveList: the history once deleted a failed job that the status
-// still listed. After a crash that entry held back the first backfill until the job was looked up.
-// By then jobs of the second backfill ran, and the first had to wait for them.
+// still listed. If a crash followed, the entry in the status held back the first backfill until the
+// job was looked up. By then, jobs of the second backfill ran, and the first had to wait for them.
 func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 	for writes := range 8 {
 		w := world.NewCronJob(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})

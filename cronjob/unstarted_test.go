@@ -126,7 +126,7 @@ func TestC9_AfterACrash(t *testing.T) {
 	}
 }
 
-// C9: a run whose name is taken is reported once, with each way to catch up.
+// C9: a run whose name is taken is reported once, whichever way to catch up is chosen.
 func TestC9_NameTaken(t *testing.T) {
 	other := foreign(child(hours(2)))
 

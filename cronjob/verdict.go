@@ -25,7 +25,8 @@ const childForeign verdict = 0
 const (
 	// childEnded: the child has ended, and the history may delete it (C2).
 	childEnded verdict = 1 << iota
-	// childEndedNamed: the child has ended, but a status may list it: the history keeps it.
+	// childEndedNamed: the child has ended, but a status may list it, so the history must not delete
+	// it yet.
 	childEndedNamed
 
 	// childActive: the child runs and is in the active list. Replace deletes it (C12).

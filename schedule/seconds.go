@@ -20,7 +20,7 @@ func (s seconds) last() civil  { return civil(bits.Len64(uint64(s)) - 1) }
 // perMinute returns the number of runs in a matching minute.
 func (s seconds) perMinute() int64 { return int64(bits.OnesCount64(uint64(s))) }
 
-// next returns the first run after an instant if all minutes match.
+// next returns the first run after an instant, for a schedule that matches every minute.
 func (s seconds) next(unix int64) int64 {
 	c := civilAt(unix+1, 0) // not negative: unsigned division is faster
 	second := uint64(c) % 60

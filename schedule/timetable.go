@@ -49,10 +49,10 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 
 		onward, overlap := s.end, s.next() < s.offset
 		if !overlap {
-			// The pattern has no time between the end of s and c. So the search leaves out all
-			// stretches that end well before c: they have no run, and no gap skips a run there.
-			// After an overlap it leaves out none: the next stretch repeats times that are earlier
-			// than c.
+			// The pattern has no time between the end of s and c. So no stretch that ends well before
+			// c has a run, and no gap before c skips one: the search leaves these stretches out. It
+			// does not if s ends with an overlap, because the next stretch then repeats times that
+			// are earlier than c.
 			onward = max(onward, unixAt(c, slack))
 		}
 

@@ -258,7 +258,8 @@ func openLate(env *cronjobtest.Env) cronjobtest.Subject {
 func TestBackend_Late(t *testing.T) { cronjobtest.TestBackend(t, openLate) }
 
 // TestBackend_Kinds: stores with children that are not jobs pass, with all options together. The
-// number of lives in -rapid.checks is divided among the subtests; make lives runs more.
+// number of lives in -rapid.checks is divided among the subtests. The target "lives" of the Makefile
+// runs more.
 func TestBackend_Kinds(t *testing.T) {
 	lives, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
 	if err != nil {

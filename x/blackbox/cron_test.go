@@ -522,8 +522,8 @@ func TestHold_Ends(t *testing.T) {
 	})
 }
 
-// TestFind: random lives find nothing in a correct controller. They find a mistake, and report its
-// story and a test with the shortest life that shows it.
+// TestFind: random lives find nothing in a correct controller. In a wrong one they find the mistake,
+// and report its story and a test with the shortest life that shows it.
 func TestFind(t *testing.T) {
 	for _, f := range (naive{}).subject().Find(t, Search{Seed: 3, Lives: 4, Short: 1}) {
 		t.Errorf("%s", f)

@@ -28,8 +28,8 @@ const scaleInterval = int64(10 * time.Second)
 type scaler struct {
 	e      *engine
 	groups []*group
-	// starting has the nodes that were added and do not accept pods yet, and perhaps some that do.
-	// starts is the number of nodes that do not.
+	// starting has the nodes that were added and do not accept pods yet. It may also have some that
+	// accept pods by now. starts is the number of nodes that were added and do not accept pods yet.
 	starting []int32
 	starts   int
 	// lookAt is when the scaler looks at the pods that wait, or -1.

@@ -39,11 +39,11 @@
 // this library decides, apart from reasons, messages, events, notes, and the order of pods.
 //
 // Jobcheck writes a line for each check that failed, with the smallest snapshot that shows it, to
-// standard output, or to the file of -report. It exits with 1 if there is one, and with 2 if the
+// standard output, or to the file of -report. It exits with 1 if a check failed, and with 2 if the
 // program does not answer as it should. A line is {"rule": "JI10", "problem": "...", "times": 12,
-// "id": 7, "question": ..., "answer": ..., "right": ...}; right is the answer of this library. The
-// report ends with how many planners with a planted bug the same questions and checks would have
-// caught; -bugs lists them, with the share of the questions in which each shows.
+// "id": 7, "question": ..., "answer": ..., "right": ...}; right is the answer of this library. At
+// its end, the report says how many planners with a planted bug the same questions and checks would
+// have caught. -bugs lists these planners, with the share of the questions in which each bug shows.
 package main
 
 import (

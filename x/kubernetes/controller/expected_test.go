@@ -77,8 +77,8 @@ func TestE6_HeldBack(t *testing.T) {
 	})
 }
 
-// TestE6_Notifications: after each notification of a pod or a job, the controller knows the version
-// of that cache.
+// TestE6_Notifications: after each notification of a pod, the controller knows the version of the
+// cache of pods; likewise for jobs.
 func TestE6_Notifications(t *testing.T) {
 	other := newJob("k", pointTo(mine))
 	other.ResourceVersion = "999"

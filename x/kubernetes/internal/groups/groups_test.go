@@ -52,8 +52,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestNew: input from which no workload or no pod group can be made is an error. The policy basic
-// is written without a size.
+// TestNew: input from which no workload or no pod group can be made is an error. A group with the
+// policy "basic" is written without a size.
 func TestNew(t *testing.T) {
 	write := &jobgroup.Write{Ref: jobgroup.Ref{Name: "w"}, Template: "t", Workload: jobgroup.Ref{Name: "w"}}
 	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}

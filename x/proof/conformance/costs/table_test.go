@@ -71,7 +71,8 @@ func TestRequestsOnServer(t *testing.T) {
 	}
 }
 
-// play plays a shape for a side, and returns the requests after the caches were full.
+// play plays a shape for a side. It returns the numbers of the requests that the side made once its
+// caches were filled.
 func (l *lab) play(t *testing.T, s shape, of side) counts {
 	world := "shape-" + strconv.Itoa(slices.IndexFunc(shapes, func(other shape) bool { return other.name == s.name }))
 	namespace := of.namespaceOf(world)

@@ -108,8 +108,8 @@ func (w *watcher) pause(d time.Duration) bool {
 	}
 }
 
-// next takes the next change to deliver, and returns when it is due. There is none while the
-// resource is held.
+// next takes the next change to deliver, and returns it with the time at which it is due. There is no
+// next change while the resource is held.
 func (w *watcher) next() (c *change, due time.Time) {
 	s := w.r.server
 	s.mu.Lock()

@@ -66,7 +66,8 @@ var kinds = []kind{
 	}, nil, nil, false},
 }
 
-// transition returns a comparison of two statuses of a job, with a check of the library.
+// transition returns a comparison of what the server and a check of the library say about the change
+// from one status of a job to another.
 func transition(check func(was, is job.Status, s job.Spec) error) func(*generator) (string, []refusal, []refusal) {
 	return func(g *generator) (string, []refusal, []refusal) {
 		spec := g.statusSpec()

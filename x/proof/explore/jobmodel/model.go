@@ -14,7 +14,7 @@ type values struct {
 	memories memoryValues
 }
 
-// Model is a scope as a system to explore.
+// Model is the system that is explored for one scope.
 type Model struct {
 	rounds *rounds
 	option Option

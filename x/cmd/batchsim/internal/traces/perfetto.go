@@ -196,8 +196,8 @@ type lane struct {
 	number int
 }
 
-// take returns the number of the lane for a slice that lasts from argument from to argument to. It
-// must be called for slices roughly in the order in which they begin.
+// take returns the number of the lane for a slice. The arguments are the times at which the slice
+// begins and ends. Slices must come roughly in the order in which they begin.
 func (l *lanes) take(from, to time.Duration) int {
 	h := *l
 	if len(h) == 0 || h[0].free > from {

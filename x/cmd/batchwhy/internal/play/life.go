@@ -80,8 +80,8 @@ func pageFrom(from, count int) int {
 // maxEvents is the maximum number of events in a view. It shows the latest ones.
 const maxEvents = 50
 
-// lanes puts bars into the lanes of a drawing that follow its first lane, in the order of their
-// creation.
+// lanes puts bars into the lanes of a drawing, in the order in which the bars are created. The first
+// lane of the drawing stays free.
 type lanes struct {
 	*explain.Timeline
 	label string

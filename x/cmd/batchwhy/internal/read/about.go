@@ -116,8 +116,8 @@ func (o *Objects) addEvent(data []byte) error {
 	return nil
 }
 
-// concerned returns the UID of the object whose explanation an event may change. For an event about
-// a pod that is the pod's controller, and otherwise the object that the event is about.
+// concerned returns the UID of the object whose explanation an event may change: the object that the
+// event is about or, if that is a pod, the controller of the pod.
 func (o *Objects) concerned(about job.UID) job.UID {
 	if id, ok := o.byUID[about]; ok && id.kind == "Pod" && o.Pods[id.place] != nil {
 		return o.Pods[id.place].Controller().UID

@@ -48,8 +48,8 @@ type Change struct {
 	// releases, "fields" that an API server drops, or the "status" of the object. It is "read" if a
 	// person read about the change and none of these shows it.
 	FoundBy string `json:"found_by"`
-	// Shown is what each release does, in a life, in a case, with a field or with the status. It is
-	// nil for a change that was only read about.
+	// Shown is what each of the two releases does, as FoundBy has shown it. It is nil for a change
+	// that was only read about.
 	Shown *Parting `json:"shown,omitempty"`
 }
 
