@@ -128,7 +128,7 @@ func TestForms(t *testing.T) {
 	} {
 		for _, size := range []int{0, 1, 7} {
 			for _, file := range []string{"f", "f.json", "f.yaml"} {
-				isJSON := strings.ContainsAny(test.text[:1], "{[\xef") && strings.Contains(test.text, `"kind": `) &&
+				isJSON := strings.IndexByte("{[\xef", test.text[0]) >= 0 && strings.Contains(test.text, `"kind": `) &&
 					!strings.HasPrefix(test.text, "{apiVersion")
 				if file == "f.json" && !isJSON {
 					continue
