@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,6 +139,23 @@ func TestScale_Drained(t *testing.T) {
 		})
 		if got := boundAt(r, "j"); r.NodesAdded != test.added || got != test.bound {
 			t.Errorf("%d nodes added, bound at %s; want %d, %s", r.NodesAdded, got, test.added, test.bound)
+		}
+	}
+}
+
+// TestScale_Refused: what no autoscaler can mean is an error that names the node.
+func TestScale_Refused(t *testing.T) {
+	s := &Scale{}
+	for want, nodes := range map[string][]Node{
+		"scale.min: 2: must be from 0 to the 1 node of the group":               {{Name: "a", Scale: &Scale{Min: 2}}},
+		"must be from 0 to 876000h0m0s":                                         {{Name: "a", Scale: &Scale{Idle: math.MaxInt64}}},
+		"wait -1ns":                                                             {{Name: "a", Scale: &Scale{Wait: -1}}},
+		"nodes[1]: b: scale: the nodes of a group must have the same room":      {{Name: "a", Scale: s}, {Name: "b", Pods: 3, Scale: s}},
+		"nodes[0]: a: scale: such a node cannot be lost or preempted by chance": {{Name: "a", Losses: 1, Scale: &Scale{Min: 2}}},
+	} {
+		_, err := Run(t.Context(), World{Until: time.Hour, Nodes: nodes})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }
