@@ -290,6 +290,7 @@ func (o *Operator) plain() (all []OperatorLife) {
 
 		add(wait, Step{Do: Succeed}, wait)
 		add(wait, Step{Do: Delete}, wait)
+
 		tour := []Step{wait}
 		for n, set := range o.variations(i) {
 			edit := Step{Do: Edit, Set: set}
@@ -297,12 +298,14 @@ func (o *Operator) plain() (all []OperatorLife) {
 			if n < 40 {
 				tour = append(tour, edit)
 			}
+
 			for _, amid := range []Action{Restart, Overlap, Hold} {
 				if n < 3 {
 					add(wait, Step{Do: Edit, Set: set, Amid: amid, For: time.Minute}, wait)
 				}
 			}
 		}
+
 		if len(tour) > 1 {
 			add(append(tour, Step{Do: Edit}, wait)...)
 		}

@@ -193,12 +193,14 @@ func (o *operatorScript) calm() error {
 	if err := o.rest(); err != nil || !o.isUp() {
 		return err
 	}
+
 	var calm []Object
 	before := 0
 	o.note(func() {
 		calm, before = o.all(), o.writes
 		clear(o.creations)
 	})
+
 	if err := o.rest(); err != nil || !o.isUp() {
 		return err
 	}

@@ -254,6 +254,7 @@ func (s *Scenario) nodes() (out []sim.Node) {
 			Away:        n.Away.Dist,
 			Price:       n.Price,
 		}
+
 		if a := n.Autoscale; a != nil {
 			node.Scale = &sim.Scale{
 				Min:   a.Min,
@@ -262,6 +263,7 @@ func (s *Scenario) nodes() (out []sim.Node) {
 				Idle:  time.Duration(a.Idle),
 			}
 		}
+
 		for range n.Count.or1() {
 			node.Name = fmt.Sprintf("%s-%d", cmpOr(n.Name, "node"), len(out))
 			out = append(out, node)

@@ -307,6 +307,10 @@ func (l *cronLook) untouchedHour() *Remedy {
 	if err != nil || len(fields) != 5 {
 		return l.reschedule(do + ", or timeZone Etc/UTC")
 	}
+
+	isTouched := func(f schedule.Finding) bool {
+		return f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime
+	}
 	for _, by := range []int{-1, 1, -2, 2, 3, 4} {
 		if hour+by < 0 || hour+by > 23 {
 			continue
@@ -315,9 +319,6 @@ func (l *cronLook) untouchedHour() *Remedy {
 		c := l.snapshot.CronJob
 		fields[1] = strconv.Itoa(hour + by)
 		c.Spec.Schedule = strings.Join(fields, " ")
-		isTouched := func(f schedule.Finding) bool {
-			return f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime
-		}
 		next := cronjob.Compile(&c).Schedule
 		change := patch(l.cron.Namespace, "cronjob", l.cron.Name, "spec.schedule", c.Spec.Schedule)
 		first := next.Next(l.now)
@@ -325,6 +326,7 @@ func (l *cronLook) untouchedHour() *Remedy {
 		if isLost || isTwice || slices.ContainsFunc(next.Lint(schedule.Circumstances{From: l.now}), isTouched) {
 			continue
 		}
+
 		if l.startedBy(change).run.IsZero() {
 			risk := "safe: no run starts because of it"
 			if !l.isSuspended() {

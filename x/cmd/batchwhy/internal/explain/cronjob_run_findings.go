@@ -218,20 +218,21 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 		if j == nil {
 			continue
 		}
-		if f := l.troubleOf(j); f != nil && cause == "" {
-			cause = "; what is wrong there, " + f.Code + ": " + strings.TrimSuffix(lowerFirst(f.Text), ".")
-			stuck = f.Remedies
-			if is, was := l.cron.Template.Images(), j.Template.Images(); is != was {
-				cause += fmt.Sprintf(". The image of the Job is %s, and that of the CronJob's template, from which "+
-					"the next is made, is %s now", was, is)
-				stuck, differs = nil, true
-				for _, r := range f.Remedies {
-					if acts := r.Acts(); len(acts) == 0 || acts[0].Kind != "cronjob" {
-						stuck = append(stuck, r)
-					}
-				}
-			}
+		f := l.troubleOf(j)
+		if f == nil {
+			continue
 		}
+
+		cause = "; what is wrong there, " + f.Code + ": " + strings.TrimSuffix(lowerFirst(f.Text), ".")
+		stuck = f.Remedies
+		if is, was := l.cron.Template.Images(), j.Template.Images(); is != was {
+			cause += fmt.Sprintf(". The image of the Job is %s, and that of the CronJob's template, from which "+
+				"the next is made, is %s now", was, is)
+			differs = true
+			editsCronJob := func(r *Remedy) bool { acts := r.Acts(); return len(acts) > 0 && acts[0].Kind == "cronjob" }
+			stuck = slices.DeleteFunc(slices.Clone(stuck), editsCronJob)
+		}
+		break
 	}
 
 	ns := l.cron.Namespace

@@ -109,6 +109,7 @@ func (l *look) goneFindings() []Finding {
 	if l.isElsewhere() {
 		return nil
 	}
+
 	if n == 0 && counted > 0 && !l.isFinished() {
 		return l.stoppedFindings()
 	}
@@ -122,6 +123,7 @@ func (l *look) goneFindings() []Finding {
 			l.nextTime("set a priorityClassName that the others do not preempt, or let the program save what it has "+
 				"done and go on from there"))
 	}
+
 	if n = min(n, counted); n <= 0 {
 		return nil
 	}

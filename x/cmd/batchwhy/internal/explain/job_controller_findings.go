@@ -163,6 +163,7 @@ func (l *look) behindFindings() []Finding {
 		text += "; do not remove the finalizer by hand: what such a pod has done would not be counted, " +
 			"and be done again"
 	}
+
 	remedies := controllerRemedies(l.job.Namespace, "job", l.job.Name)
 	for i := range l.pods {
 		e := latestWarning(l.podEvents[i])
@@ -171,6 +172,7 @@ func (l *look) behindFindings() []Finding {
 		if !isRefusal || l.found.Pods[i].FinishTime.IsZero() {
 			continue
 		}
+
 		text += fmt.Sprintf("; pod %s may have been refused a change, %s %s: %s", l.pods[i].Name, e.Reason,
 			l.at(e.Last), told(e.Message))
 		policy := when("the policy refuses the controller's change", inspect(
