@@ -59,7 +59,7 @@ func FuzzFieldErrors(f *testing.F) {
 // meaning. Any other schedule that the option accepts can be stored, described and linted, and its
 // runs of four years can be counted.
 func FuzzSpecialDays(f *testing.F) {
-	for _, days := range []string{"L *", "L-3,15W *", "LW 5#2", "* friL,mon", "L-30W,L-31 5#6", "1,,L ,", "WL 5L#L", "l-3 FRI#+2"} {
+	for _, days := range []string{"L *", "L-3,15W *", "LW 5#2", "* friL,mon", "L-30W,L-31 5#6", "1,,L ,", "WL 5L#L", "l-3 FRI#+2", "*-0W ?-5#9"} {
 		f.Add(days)
 	}
 	f.Fuzz(func(t *testing.T, days string) {

@@ -46,7 +46,10 @@ func (d *specialDays) take(spec, text string, seconds bool) (plain string, err e
 
 // add adds one part of a list. It returns false for a part that is not a special day.
 func (d *specialDays) add(index int, part string) (special bool, err error) {
+	first, _, _ := strings.Cut(part, "-")
 	switch {
+	case first == "*" || first == "?":
+		return false, nil // the reference does not read what follows, as in *-5W
 	case index == dayField && strings.ContainsAny(part, "LW"):
 		return true, d.addDate(part)
 	case index == weekdayField && (strings.HasSuffix(part, "L") || strings.Contains(part, "#")):

@@ -160,7 +160,7 @@ func TestS6_FieldsStayWhatTheyAre(t *testing.T) {
 			t.Fatalf("%q: %s", special, preset)
 		}
 	}
-	for _, spec := range []string{"@daily", "@every 1h", "TZ=Europe/Berlin 0 9 * * *"} {
+	for _, spec := range []string{"@daily", "@every 1h", "TZ=Europe/Berlin 0 9 * * *", "0 9 *-0W * *", "0 9 ?-L,5 * *", "0 9 * * *-5#9", "0 9 * * ?-L"} {
 		if !mustParse(t, spec, schedule.WithSpecialDays()).Equal(mustParse(t, spec)) {
 			t.Errorf("%q is changed by the option", spec)
 		}
