@@ -32,8 +32,13 @@ type auditEvent struct {
 	ResponseObject json.RawMessage `json:"responseObject"`
 }
 
-// resources maps a group and a resource to the kind, for the kinds that are checked.
-var resources = map[string]string{"batch/jobs": "Job", "/pods": "Pod", "batch/cronjobs": "CronJob"}
+// resources maps a group and a resource to the kind, for the kinds that are read.
+var resources = map[string]string{
+	"batch/jobs":     "Job",
+	"/pods":          "Pod",
+	"batch/cronjobs": "CronJob",
+	"/namespaces":    "Namespace",
+}
 
 // audited reads an event of an audit log. Only requests that have changed an object count.
 func (s *source) audited(at Place, value []byte) {

@@ -35,6 +35,8 @@ type checker struct {
 	held []Finding
 	// goneJobs are the last jobs that are gone.
 	goneJobs []goneJob
+	// ending has the namespaces in which the server refuses creations.
+	ending map[string]bool
 	// clock is the creation time of the newest object. Later events in the log do not precede this
 	// time.
 	clock time.Time
@@ -49,6 +51,7 @@ func newChecker(o Options, report func(Finding)) *checker {
 		jobs:     map[job.UID]*jobState{},
 		pods:     map[job.UID]*podState{},
 		cronJobs: map[job.UID]*cronState{},
+		ending:   map[string]bool{},
 	}
 }
 
@@ -98,6 +101,8 @@ func (c *checker) event(e *event) {
 		c.podEvent(e)
 	case kindCronJob:
 		c.cronEvent(e)
+	case kindNamespace:
+		c.ending[e.meta.Name] = !e.meta.DeletionTimestamp.IsZero()
 	}
 }
 

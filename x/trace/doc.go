@@ -28,6 +28,8 @@
 //     the versions of the pod that the controller can have seen (J7, J9, J10). If the failure of
 //     the pod ends the job by the podFailurePolicy, the status must announce an end (J21).
 //   - The number of active pods, which must not exceed the pods that no status has listed (J11).
+//     A namespace that ends refuses creations, so there this number is not checked, if a log also
+//     has the namespaces.
 //   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they
 //     have to wait for (JI11), for an index that has an active pod (JI13), is done (JI7) or out of
 //     range, while the job is suspended (JI18), after the end was announced (J27, J20) or reached

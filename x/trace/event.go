@@ -14,17 +14,18 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// kind is a kind of object that is checked.
+// kind is a kind of object that is read. Namespaces are not checked.
 type kind uint8
 
 const (
 	kindJob kind = iota
 	kindPod
 	kindCronJob
+	kindNamespace
 	kinds
 )
 
-var kindNames = [kinds]string{"Job", "Pod", "CronJob"}
+var kindNames = [kinds]string{"Job", "Pod", "CronJob", "Namespace"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -61,7 +62,7 @@ type event struct {
 	seq int
 
 	meta object.Meta
-	// One of these is set, except for events that have no object.
+	// One of these is set, except for namespaces and for events that have no object.
 	job     *job.Job
 	pod     *job.Pod
 	cronJob *cronjob.CronJob
@@ -257,6 +258,8 @@ func (e *event) decode(value []byte) error {
 	e.version, _ = strconv.ParseUint(h.Metadata.ResourceVersion, 10, 64) // 0 if it is not a number
 
 	switch e.kind {
+	case kindNamespace:
+		return nil
 	case kindJob:
 		j, err := job.DecodeJob(value)
 		job.Default(&j.Spec)

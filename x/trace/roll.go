@@ -65,9 +65,10 @@ func (c *checker) hasAll(s *jobState) bool {
 }
 
 // checkActive checks that a status counts at most as many active pods as there can be. A pod that a
-// status has listed is not active.
+// status has listed is not active. While the namespace ends, active may also count pods whose
+// creation was refused.
 func (c *checker) checkActive(s *jobState, e *event, before *job.Job) {
-	if !s.judged {
+	if !s.judged || c.ending[e.meta.Namespace] {
 		return
 	}
 	r, active := &s.roll, int(s.job.Status.Active)

@@ -48,7 +48,7 @@ func (s *story) put(change, kind, name string, patch map[string]any) string {
 	o := s.objects[key]
 	if o == nil {
 		group := "batch/v1"
-		if kind == "Pod" {
+		if kind == "Pod" || kind == "Namespace" {
 			group = "v1"
 		}
 		o = map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{
@@ -164,6 +164,11 @@ func (s *story) remove(name string) {
 func (s *story) gone(kind, name string) {
 	s.put("DELETED", kind, name, nil)
 	delete(s.objects, kind+"/"+name)
+}
+
+// ending shows a namespace that is being deleted.
+func (s *story) ending(namespace string) {
+	s.put("MODIFIED", "Namespace", namespace, s.parse(`"metadata":{"deletionTimestamp":%q}`, s.time(0)))
 }
 
 // list lists a pod as succeeded or failed in the status of its job.

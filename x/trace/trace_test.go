@@ -34,6 +34,16 @@ func first(s *story, spec string, annotations string) {
 	s.runs("a")
 }
 
+// refused tells of a job whose pod fails. Then its status counts a new pod, which is not there.
+func refused(s *story, meanwhile func()) {
+	first(s, plain, "")
+	s.ends("a", "Failed")
+	s.list("j", "a", "failed")
+	s.untrack("a")
+	meanwhile()
+	s.status("j", `"uncountedTerminatedPods":{"failed":null},"failed":1,"active":1`)
+}
+
 // succeeds makes a pod succeed, and counts it as the first success.
 func succeeds(s *story, pod string) {
 	s.ends(pod, "Succeeded")
@@ -484,6 +494,22 @@ func TestCheck(t *testing.T) {
 			s.remove("b")
 			s.gone("Pod", "b")
 			s.status("j", `"active":2`)
+		}},
+		{"active counts refused creations in a namespace that ends", "", func(s *story) {
+			refused(s, func() { s.ending("default") })
+		}},
+		{"active counts refused creations while another namespace ends", "J11", func(s *story) {
+			refused(s, func() { s.ending("other") })
+		}},
+		{"active counts refused creations before the namespace ends", "J11", func(s *story) {
+			refused(s, func() {})
+			s.ending("default")
+		}},
+		{"active counts refused creations in a namespace that is there again", "J11", func(s *story) {
+			s.ending("default")
+			s.gone("Namespace", "default")
+			s.put("ADDED", "Namespace", "default", nil)
+			refused(s, func() {})
 		}},
 		{"active counts a pod that a status has listed", "J11", func(s *story) {
 			first(s, plain, "")

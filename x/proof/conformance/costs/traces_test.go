@@ -37,9 +37,9 @@ var (
 )
 
 // TestTraces checks logs of a real API server with the controllers of Kubernetes, and with ours,
-// while pods fail and are deleted, the controllers restart, and users suspend, scale and delete
-// jobs. Package x/trace must find nothing in these logs. With -plant, bugs are planted
-// into the logs, and x/trace must find each bug. A binary with an older release of Kubernetes
+// while pods fail and are deleted, the controllers restart, users suspend, scale and delete jobs,
+// and namespaces end. Package x/trace must find nothing in these logs. With -plant, bugs are
+// planted into the logs, and x/trace must find each bug. A binary with an older release of Kubernetes
 // records only its controllers, since ours are the same.
 func TestTraces(t *testing.T) {
 	if testing.Short() {
@@ -84,10 +84,15 @@ type recording struct {
 }
 
 // watched holds the API path of each kind.
-var watched = map[string]string{"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1", "pods": "/api/v1"}
+var watched = map[string]string{
+	"jobs":       "/apis/batch/v1",
+	"cronjobs":   "/apis/batch/v1",
+	"pods":       "/api/v1",
+	"namespaces": "/api/v1",
+}
 
-// start watches a kind of a namespace until the context ends. It writes the server's lines to the
-// log.
+// start watches a kind in a namespace, or all namespaces, until the context ends. It writes the
+// server's lines to the log.
 func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config, namespace, resource string) (done chan error) {
 	t.Helper()
 	config = rest.CopyConfig(config)
@@ -95,7 +100,8 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 
 	client, err := rest.UnversionedRESTClientFor(config)
 	must.OK(t, err)
-	in, err := client.Get().AbsPath(watched[resource], "namespaces", namespace, resource).Param("watch", "true").Stream(ctx)
+	request := client.Get().AbsPath(watched[resource]).NamespaceIfScoped(namespace, resource != "namespaces")
+	in, err := request.Resource(resource).Param("watch", "true").Stream(ctx)
 	must.OK(t, err)
 
 	out, err := os.Create(filepath.Join(r.folder, resource+".json"))
@@ -127,7 +133,7 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 }
 
 // kinds names the logs of a recording.
-var kinds = []string{"cronjobs", "jobs", "pods"}
+var kinds = []string{"cronjobs", "jobs", "namespaces", "pods"}
 
 func (r *recording) check(t *testing.T, report func(trace.Finding)) trace.Summary {
 	t.Helper()
@@ -204,6 +210,8 @@ type randomLife struct {
 	namespace string
 	rand      *rand.Rand
 	made      int
+	// ending counts the steps since the deletion of the namespace, or is 0.
+	ending int
 }
 
 // specs are the beginnings of specs of jobs.
@@ -257,6 +265,10 @@ func (x *randomLife) step() {
 		x.check(x.kubelet(pod))
 	}
 
+	if x.ending > 0 || x.isOneOf(1000) {
+		x.endNamespace(len(all) + len(crons) + len(pods))
+		return
+	}
 	if len(crons) < 6 {
 		x.makeCronJobs()
 	}
@@ -276,10 +288,40 @@ func (x *randomLife) isLeft(o metav1.Object, owners map[types.UID]bool) bool {
 	return ref != nil && o.GetDeletionTimestamp() == nil && !owners[ref.UID]
 }
 
-// check fails the test, unless the error means that the object has changed, is gone or exists.
+// endNamespace deletes the namespace, and what is in it some steps later, as the namespace
+// controller does. Meanwhile the server refuses creations. Once nothing is left, it makes the
+// namespace again.
+func (x *randomLife) endNamespace(left int) {
+	ctx, namespaces := x.Context(), x.CoreV1().Namespaces()
+	switch x.ending++; {
+	case x.ending == 1:
+		x.check(namespaces.Delete(ctx, x.namespace, metav1.DeleteOptions{}))
+	case x.ending < 30:
+	case left > 0:
+		what := metav1.ListOptions{}
+		x.check(x.BatchV1().CronJobs(x.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, what))
+		x.check(x.BatchV1().Jobs(x.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, what))
+		x.check(x.CoreV1().Pods(x.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, what))
+	default:
+		n, err := namespaces.Get(ctx, x.namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			x.makeNamespace(x.T, x.namespace)
+			x.ending = 0
+			return
+		}
+		x.check(err)
+		n.Spec.Finalizers = nil
+		_, err = namespaces.Finalize(ctx, n, metav1.UpdateOptions{})
+		x.check(err)
+	}
+}
+
+// check fails the test, unless the error means that the object has changed, is gone or exists, or
+// that the namespace ends.
 func (x *randomLife) check(err error) {
 	has := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
-	if err != nil && !has {
+	ends := apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	if err != nil && !has && !ends {
 		x.Errorf("%v", err)
 	}
 }
@@ -364,7 +406,8 @@ func (x *randomLife) propagation() metav1.DeletionPropagation {
 func isElastic(j *batchv1.Job) bool {
 	s := &j.Spec
 	isIndexed := s.CompletionMode != nil && *s.CompletionMode == batchv1.IndexedCompletion
-	return isIndexed && *s.Completions == *s.Parallelism && s.BackoffLimitPerIndex == nil
+	isBound := s.BackoffLimitPerIndex != nil || s.SuccessPolicy != nil
+	return isIndexed && *s.Completions == *s.Parallelism && !isBound
 }
 
 // collectJob removes a job that is being deleted once its pods are gone, as the garbage collector does.

@@ -33,10 +33,11 @@ cronjobs, or an audit log, and says what no controller of that release could hav
 the place in the log: counters that go back, pods that are counted twice or created beyond
 the limits, jobs that change after their end, runs of a CronJob that start twice.
 
-Watch each kind into a file of its own; they are put into order by resource version. An audit
-log needs the level RequestResponse for jobs, jobs/status, pods, pods/status, cronjobs and
-cronjobs/status. A log may begin and end at any time, and gaps are not reported as errors. The
-last lines say what could not be judged.
+Watch each kind into a file of its own; they are put into order by resource version. A watch
+of namespaces shows which of them end, and then refuse pods. An audit log needs the level
+RequestResponse for jobs, jobs/status, pods, pods/status, cronjobs and cronjobs/status. A log
+may begin and end at any time, and gaps are not reported as errors. The last lines say what
+could not be judged.
 
 Exit status: 0 nothing was found; 1 something was; 2 the command is wrong, or a part of a
 log cannot be read; what could be read is checked.`,
