@@ -8,7 +8,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// The due run, exact and with the quirk Estimate, including CJ1 to CJ5, M8 and M10.
+// Which run is due: exactly, and by the estimate of the reference (quirk Estimate). The cases
+// include CJ1 to CJ5, M8 and M10.
 func TestC7_CI6_LatestDue(t *testing.T) {
 	for _, tc := range []struct {
 		name, schedule, created, now string

@@ -123,8 +123,8 @@ func TestC2_CI12_HistoryKeepsAnUnrecordedSuccess(t *testing.T) {
 }
 
 // TestC2_HistoryKeepsWhatTheStatusNames: one round takes a finished job off the active list, and
-// the next round, which follows immediately, deletes the job. With cronjobquirk.EagerHistory the
-// first round deletes it. KeepFailed has the same effect as the limit.
+// the next round, which follows immediately, deletes the job. The reason can be the limit or the
+// age (KeepFailed). With cronjobquirk.EagerHistory the first round deletes the job.
 func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -44,8 +44,8 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	}
 }
 
-// CatchUpAll passes the last missed run. The next round is at the next run of the schedule, and
-// there is no hot loop.
+// CatchUpAll: the job name of the only missed run is taken, and no later run is due. The next round
+// is at the next run of the schedule, so there is no hot loop.
 func TestCL4_NothingToPassOnTo(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll

@@ -161,8 +161,9 @@ func TestC2_OtherEnds(t *testing.T) {
 	if len(p.Create) != 1 {
 		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
 	}
-	// The limit of one failed job keeps only the latest, aborted-2. The limit of one successful job
-	// keeps complete, since skipped is older. No limit applies to the terminated jobs.
+	// The limit of one failed job keeps only the latest one, "aborted-2". The limit of one
+	// successful job keeps "complete", because "skipped" is older. No limit applies to the jobs
+	// named "terminated".
 	want := "delete skipped: more successful jobs than successfulJobsHistoryLimit (C2)\n" +
 		"delete aborted-1: more failed jobs than failedJobsHistoryLimit (C2)\n" +
 		"delete failed: more failed jobs than failedJobsHistoryLimit (C2)\n"
@@ -281,8 +282,8 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	}
 }
 
-// C19: after the clock went back, the run of a failed job is in the future. The job is old enough
-// to expire, but is kept. It neither ends the pause nor causes one round after another.
+// C19: the clock went back, so the run of a failed job is now in the future. The job is old enough
+// to expire, but is kept. So its expiry neither ends the pause nor causes round after round.
 func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
 	kept := backfilled(finished(child(hours(5)), job.ConditionFailed, hours(1).Add(time.Minute)))
 	s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})

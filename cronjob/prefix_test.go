@@ -24,7 +24,7 @@ func TestPrefixLaw(t *testing.T) {
 	})
 }
 
-// TestBackfill_PrefixLaw is TestPrefixLaw with backfills, whose progress is an additional write.
+// TestBackfill_PrefixLaw is TestPrefixLaw with backfills. Their progress is one more write.
 func TestBackfill_PrefixLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := drawSpec(t)

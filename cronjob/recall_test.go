@@ -269,7 +269,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 
 // CL2: the job of 1:00 was deleted or may have been, and the status still lists it. Children that
 // show the job may be older than its deletion, and no event reports the controller's own writes.
-// The CronJob is suspended, so it has no other reason to look.
+// The CronJob is suspended, so no due run is a reason to look the job up.
 func TestCL2_DeletedAndStillNamed(t *testing.T) {
 	const works, gone, fails, notTried = cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried
 

@@ -146,7 +146,7 @@ func TestValidateUpdate(t *testing.T) {
 	}
 }
 
-// TestOptions_ValidateTrigger: the prefix counts for the length of the job's name.
+// TestOptions_ValidateTrigger: the naming prefix counts towards the length of the job's name.
 func TestOptions_ValidateTrigger(t *testing.T) {
 	c := cronjob.CronJob{Name: "report"}
 	for _, test := range []struct {

@@ -197,8 +197,8 @@ func TestB5_Memory(t *testing.T) {
 	}
 }
 
-// TestJ42_RecordedButNotSettled: figures in the first status are reported, and remembered as
-// reported, even if the second status could not be written.
+// TestJ42_RecordedButNotSettled: what the first status write has recorded is reported, and
+// remembered as reported, even if the second status write fails.
 func TestJ42_RecordedButNotSettled(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
 		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))

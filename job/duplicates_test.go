@@ -63,8 +63,9 @@ func TestB3_FirstTwin(t *testing.T) {
 	})
 }
 
-// TestB3_FirstTwinFollows compares a table that follows the snapshots of a large job with a map.
-// Pods come, go and change places, and sometimes two have the same UID.
+// TestB3_FirstTwinFollows lets a placeTable follow the snapshots of a large job, and compares its
+// answers with those of a map. Pods come, go and change places, and sometimes two have the same
+// UID.
 func TestB3_FirstTwinFollows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var table placeTable

@@ -27,7 +27,8 @@ func told(w *world.Job, of func(*job.Metrics) int32) (sum int32) {
 	return sum
 }
 
-// TestJI27_ReportedOnce lets writes fail, or lose their replies, without the quirk and with it.
+// TestJI27_ReportedOnce: metrics count pods and indexes once, even if writes fail or lose replies.
+// With the quirk Miscount they may count it more or less often.
 func TestJI27_ReportedOnce(t *testing.T) {
 	ignored := func(m *job.Metrics) int32 { return m.Policy.Ignore }
 	counted := func(m *job.Metrics) int32 { return m.Policy.Count }

@@ -258,7 +258,7 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 	}
 }
 
-// TestQuirks: the planner decides as the reference only with the quirk.
+// TestQuirks: with a quirk the planner decides as the reference does, and without it differently.
 func TestQuirks(t *testing.T) {
 	for _, test := range []struct {
 		name         string

@@ -142,7 +142,8 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	}
 }
 
-// checkReason checks L3: once all pods succeed, only earlier events can have made the job fail.
+// checkReason checks L3. All pods succeed from now on, so if the job has failed, an earlier event
+// must be the reason.
 func checkReason(t *rapid.T, w *world.Job) {
 	s, spec := &w.Job.Status, &w.Job.Spec
 	failed := s.Condition(job.ConditionFailed)

@@ -50,7 +50,8 @@ func TestJI24_ReusedPlanner(t *testing.T) {
 // keepsake is a value that an earlier round returned, and a copy that was made immediately.
 type keepsake struct{ value, was any }
 
-// drawLook draws a snapshot that the controller sees, sometimes of a job that it does not plan.
+// drawLook draws what the controller sees of a job. Sometimes it is a job that the controller must
+// not plan.
 func drawLook(t *rapid.T, w *world.Job) job.Snapshot {
 	s := w.Snapshot()
 	switch rapid.IntRange(0, 15).Draw(t, "look") {

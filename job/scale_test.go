@@ -55,8 +55,8 @@ func succeededAtOnce(n int) job.Snapshot {
 	return s
 }
 
-// uncounted returns a job with n UIDs in the lists. The pods of every second one still have the
-// finalizer.
+// uncounted returns a job whose status lists n uncounted failures. Every second of their pods still
+// has the finalizer.
 func uncounted(n int) job.Snapshot {
 	s := steady(n, false)
 	lists := &job.UncountedTerminatedPods{}

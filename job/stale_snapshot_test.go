@@ -32,8 +32,8 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	}
 }
 
-// TestE1_ClockGoesBack plans with expectations that were recorded an hour ahead: the job is held
-// back for the next five minutes without a break.
+// TestE1_ClockGoesBack plans with expectations whose time is an hour in the future. Rounds create
+// nothing for five minutes, and then continue.
 func TestE1_ClockGoesBack(t *testing.T) {
 	s := snapshotOf(t, `{}`)
 	now := s.Now

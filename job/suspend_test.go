@@ -25,7 +25,7 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 
 // TestJ39_ConditionOfAnotherWriter: another writer has set the condition Suspended to the right
 // status, with a reason of its own. The condition and the start time are left alone. With the quirk
-// both are overwritten, and the event is reported.
+// SuspendedRewritten both are overwritten, and an event reports it.
 func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 	for _, test := range []struct {
 		name    string

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// specOf reads the fields of a spec into a minimal one, and sets the defaults.
+// specOf sets the fields in the text on a minimal spec, and then the defaults.
 func specOf(t rapid.TB, text string) Spec {
 	t.Helper()
 	s := Spec{Template: Template{RestartPolicy: RestartNever, Containers: []string{"main"}}}
@@ -223,7 +223,7 @@ func TestJ2_InputErrorIsReadable(t *testing.T) {
 	}
 }
 
-// TestInputErrors: InputErrors finds each error, in order, below the errors that join or wrap it.
+// TestInputErrors: InputErrors finds all input errors that an error joins or wraps, in their order.
 func TestInputErrors(t *testing.T) {
 	one, two := invalid("a", 1, "is one"), invalid("b", 2, "is two")
 	other := errors.New("something else")

@@ -67,7 +67,8 @@ func hasSeconds(spec string) bool { return len(strings.Fields(spec)) == 6 }
 // theirs is robfig's parser with an optional field of seconds.
 var theirs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// fields are the fields as robfig parsed them, and the days that it does not know.
+// fields are the fields as robfig's parser read them. The special days, which that parser does not
+// know, are kept apart.
 type fields struct {
 	*cron.SpecSchedule
 	days, weekdays []string

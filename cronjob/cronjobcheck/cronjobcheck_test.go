@@ -167,8 +167,8 @@ func TestState(t *testing.T) {
 	expect(t, st.Status(&cronjob.Status{LastScheduleTime: hour(2), LastSuccessfulTime: hour(1)}, h.HasStarted), "CI12")
 }
 
-// TestState_AddNeighbour: a job counts if it runs, and a run, a backfill or a trigger of this
-// CronJob started it.
+// TestState_AddNeighbour: a running job counts if it was started by a run, a backfill or a trigger
+// of this CronJob.
 func TestState_AddNeighbour(t *testing.T) {
 	type neighbours = cronjobcheck.Neighbours
 	named := func(name string) cronjob.Child { return cronjob.Child{Name: name} }

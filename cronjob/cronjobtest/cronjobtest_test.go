@@ -244,7 +244,8 @@ func open(bug bug) func(*cronjobtest.Env) cronjobtest.Subject {
 // TestBackend_Right: a correct store passes.
 func TestBackend_Right(t *testing.T) { cronjobtest.TestBackend(t, open(none)) }
 
-// TestBackend_Replica: a store passes if it reads from a replica and is not Consistent.
+// TestBackend_Replica: a store that reads the jobs from a replica passes the test, since its
+// snapshots are not Consistent.
 func TestBackend_Replica(t *testing.T) { cronjobtest.TestBackend(t, open(late)) }
 
 // openLate returns a store behind a watch.

@@ -43,8 +43,9 @@ func (p *pauses) watch() {
 	}
 }
 
-// word returns the last word of a line of the trace: "late" if the process has paused for more than
-// a quarter of the lease, and for a quarter of the lease after the pause; otherwise "on-time".
+// word returns the last word of a line of the trace. It is "late" if the process pauses for more
+// than a quarter of the lease, or has done so within the last quarter of a lease. Otherwise it is
+// "on-time".
 func (p *pauses) word() string {
 	now, longest := time.Now().UnixNano(), int64(lease/4)
 	if now-p.last.Load() > longest {
@@ -321,8 +322,8 @@ func (k *killed) checkSchedules() {
 				continue // the jobs of runs that were replaced are gone
 			}
 
-			// A run that Forbid holds back during the pause is later than the last run: it is
-			// missed.
+			// The last time is that of the last run that has started, or of a later run that was
+			// missed because Forbid held it back during the pause.
 			missed, until := 0, c.Status.LastScheduleTime
 			for _, m := range list(t, func(m *Missed) []any { return []any{&m.Runs, asTime{&m.Latest}} },
 				"SELECT runs, latest FROM missed WHERE schedule = $1 ORDER BY latest", c.UID) {

@@ -92,7 +92,8 @@ func (w *Worker) tick(ctx context.Context, t *tx) (*tick, error) {
 	return r, err
 }
 
-// putOff delays a schedule, whatever has made it due. Its next round reads everything again.
+// putOff delays a schedule, even if news of a job has made it due. Its next round reads everything
+// again.
 func (s *Store) putOff(ctx context.Context, id job.UID) error {
 	return s.within(ctx, func(t *tx) {
 		t.exec("UPDATE schedules SET planned = $2, due = $3 WHERE uid = $1",

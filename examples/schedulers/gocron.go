@@ -16,8 +16,8 @@ type exact struct {
 	options []schedule.Option
 }
 
-// onceADay are the options of a schedule of some times of the day: a skipped time runs at the end
-// of the gap, and a repeated time runs the first time. A schedule of every hour needs none.
+// onceADay are the options of a schedule that runs at certain times of the day: a skipped time runs
+// at the end of the gap, and a repeated time runs the first time. An hourly schedule needs none.
 var onceADay = []schedule.Option{schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst()}
 
 var _ gocron.Cron = (*exact)(nil)

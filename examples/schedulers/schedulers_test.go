@@ -67,7 +67,8 @@ func TestRobfig(t *testing.T) {
 	}
 }
 
-// TestRiver: an interval of 24 hours, which River also has, is an hour off after the clocks change.
+// TestRiver: River can run a job at an interval. An interval of 24 hours is an hour off after the
+// clocks change.
 func TestRiver(t *testing.T) {
 	const zone = "America/New_York"
 	from := at(t, zone, "2026-03-07 09:00")

@@ -17,7 +17,7 @@ import (
 )
 
 // TestRunner plays random lives of jobs on a service that purges tasks, lists them late, and has no
-// conditions.
+// conditional updates.
 func TestRunner(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
 		s := &service{env: env, tasks: map[string]Task{}, listed: map[string]Task{}, documents: map[string][]byte{}}

@@ -13,9 +13,9 @@ import (
 // also has such a row.
 type rows map[job.UID]job.Pod
 
-// merge returns the pods of a snapshot: the listed tasks, and the tasks of rows that are neither
-// listed nor accounted for. It also returns the ended tasks that need a row, and the rows that are
-// no longer needed. The row of an accounted task is needed while the task is listed.
+// merge returns the pods of a snapshot: the listed tasks, and the tasks that only have a row and
+// are not accounted for. It also returns the ended tasks that need a row, and the rows that are no
+// longer needed. A row that is accounted for is needed while its task is listed.
 func (l rows) merge(tasks []Task) (pods, ended []job.Pod, over []job.UID) {
 	listed := map[job.UID]bool{}
 	for i := range tasks {

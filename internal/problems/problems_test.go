@@ -31,8 +31,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestConcat: the errors of all joined errors come one after another, as if one call had joined
-// them.
+// TestConcat: Concat puts the parts of several joined errors into one list, as if a single call had
+// joined them.
 func TestConcat(t *testing.T) {
 	one, two := New[inputErr]("a", nil, "is one"), New[inputErr]("b", "x", "is two")
 	err := Concat(errors.Join(one, two), nil, errors.Join(two))

@@ -93,8 +93,8 @@ func TestPlan_Failures(t *testing.T) {
 	}
 }
 
-// TestState_Untrack_FailureCount: the last pod that carries the failures of an index keeps its
-// finalizer.
+// TestState_Untrack_FailureCount: the failures of an index are counted on its pods. The last pod
+// that shows this count must keep its finalizer.
 func TestState_Untrack_FailureCount(t *testing.T) {
 	replacement := job.Pod{UID: "b", Name: "j-b", Phase: job.PodRunning, Index: job.IndexAt(0),
 		Detail: &job.PodDetail{FailureCount: 1}}

@@ -221,7 +221,7 @@ func unmarshal(t *testing.T, fields string, into any) {
 	}
 }
 
-// written is a status that a controller has written, and the one that it replaced.
+// written is a status that a controller has written (next), and the status before that write (old).
 type written struct {
 	old, next job.Status
 	spec      job.Spec

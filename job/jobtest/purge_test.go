@@ -32,8 +32,8 @@ const (
 	failsLate     bug = "a deletion removes the finalizer, and fails"
 )
 
-// tagged is the store on a service that purges its pods and has no conditions. A pod with its
-// finalizer has a tag. The ledger has a row for each ended pod that was listed with the tag.
+// tagged is the store on a service that purges its pods and has no conditional writes. A pod with
+// its finalizer has a tag. The ledger has a row for each ended pod that was listed with the tag.
 type tagged struct {
 	*store
 	bug    bug

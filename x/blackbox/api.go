@@ -208,8 +208,8 @@ func (a *server) hold(plural string, d time.Duration) {
 // span is the time between two instants.
 type span struct{ from, until time.Time }
 
-// delay returns the time at which a watch shows a change that it would otherwise show at the given
-// time.
+// delay returns when a watch shows a change that it would show at the given time if it were not
+// held during the span.
 func (s span) delay(at time.Time) time.Time {
 	if at.Before(s.from) || at.After(s.until) {
 		return at

@@ -133,7 +133,7 @@ func (b *batchScript) saw(w write) {
 	}
 }
 
-// changed notes in a child's fate what a write did to the child.
+// changed records in f, the fate of a child, what a write did to the child.
 func (b *batchScript) changed(f *fate, w write) {
 	o := w.New
 	if o == nil {

@@ -132,7 +132,7 @@ func BeginJob(o Object) {
 	setCondition(o, "Suspended", "False", "JobResumed")
 }
 
-// stopJob makes a suspended Job have no pods.
+// stopJob writes the status of a suspended Job, which has no pods.
 func stopJob(o Object) {
 	o.Unset("status", "startTime")
 	o.Set(0.0, "status", "active")

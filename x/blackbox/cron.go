@@ -28,8 +28,8 @@ const (
 	Suspended Check = "Suspended"
 	// NotInRetrospect: a resume or an edit of the schedule starts no run that was due before it.
 	NotInRetrospect Check = "NotInRetrospect"
-	// Bursts: runs are missed while the program is down, the parent is suspended or a child runs.
-	// Of these runs, at most one starts besides the latest.
+	// Bursts: of the runs that are missed while the program is down, the parent is suspended or a
+	// child runs, at most one starts besides the latest.
 	Bursts Check = "Bursts"
 	// Retries: a failed write delays a run by at most three times the Slack plus six times the lag.
 	Retries Check = "Retries"
@@ -68,16 +68,16 @@ type Cron struct {
 	New func(CronSettings) any
 	// Run returns the scheduled time of a child. Nil means the latest run before its creation.
 	Run func(child Object) time.Time
-	// Slack is how late a run may start without faults; 0 means a minute.
+	// Slack is how late a run may start if there are no faults; 0 means a minute.
 	Slack time.Duration
 	// Active returns the UIDs in the parent's list of active children. It is nil if there is no such list.
 	Active func(parent Object) []string
-	// Skipped returns the runs that an event reports as skipped: the time of the latest of them, and
-	// their number. The zero Time means the latest run that is due. The other reported runs are the
-	// last ones before it that have not started. A negative number means all runs before it that have
-	// not started, and 0 means that the event reports no run. A nil Skipped means that no event
-	// reports runs. The checks of reports leave out the runs around a crash, a lost reply or a second
-	// replica, since a report may be lost or repeated there.
+	// Skipped returns the runs that an event reports as skipped: the time of the latest one, and
+	// how many they are. The zero Time means the latest run that is due. The other runs are the
+	// last ones before it, without those that have started. A negative number means all runs back
+	// to one that was started or already reported, and 0 means that the event reports no run. A nil
+	// Skipped means that no event reports runs. Around a crash, a lost reply or a second replica a
+	// report may be lost or repeated, so the checks of reports leave out these runs.
 	Skipped func(Event) (latest time.Time, runs int)
 	// Schedules are the schedules of the parents; nil means some that run each minute, each hour or each day.
 	Schedules []string

@@ -170,8 +170,8 @@ func (c *cronScript) checkRetries() {
 	}
 }
 
-// soonAfter returns the time by which a run must have started. If the program was down, it has the
-// full time from the end of the outage.
+// soonAfter returns the time by which a run must have started. If the program was down, the time to
+// start counts from the end of the outage.
 func (c *cronScript) soonAfter(at time.Time) (limit time.Time) {
 	limit = at.Add(3 * c.slack())
 	for _, down := range c.down {

@@ -264,7 +264,8 @@ func (c *cronScript) mayStartAgain(first *cronChild) bool {
 	return first.removed && !(hadEnded && !meets(c.lost, first.created, first.gone) && c.hasSeen(first.ended))
 }
 
-// isHidden reports whether another replica may have created a child that the watches have not shown to this one yet.
+// isHidden reports whether a replica may not know of a child yet: the other replica may have
+// created it, and the watches have not shown it.
 func (c *cronScript) isHidden(child Object) bool {
 	created := child.Time("metadata", "creationTimestamp")
 	return meets(c.overlaps, created, time.Now()) && !time.Now().After(c.shown(created).Add(time.Second))
@@ -365,7 +366,7 @@ func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 	return nil
 }
 
-// slack returns how late a run may start without faults.
+// slack returns how late a run may start if there are no faults.
 func (c *cronScript) slack() time.Duration { return cmp.Or(c.cron.Slack, time.Minute) + 2*c.lag }
 
 // checkHistory checks that no more children are kept than the limits allow. The API must be locked.

@@ -15,7 +15,8 @@ type run struct {
 	reported time.Time // when it was reported as skipped
 }
 
-// period is a time with the same schedule and suspension. It ends when the next period begins.
+// period is a time in which neither the schedule nor the suspension changes. It ends when the next
+// period begins.
 type period struct {
 	from      time.Time
 	schedule  schedule.Schedule
@@ -155,9 +156,9 @@ func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	}
 }
 
-// decided returns when it was clear that a run would not start, and the check that requires the
-// report of this run as skipped. The check is empty if the run may still start. Argument later is
-// the earliest start among the later runs.
+// decided returns when it was clear that the run of the given time would not start, and the check
+// by which the program must report that run as skipped. The check is empty if the run may still
+// start. Argument later is the earliest start among the later runs.
 func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time) (check Check, decided time.Time) {
 	if d := c.settings.StartingDeadlineSeconds; d != nil {
 		limit := time.Duration(*d) * time.Second

@@ -55,9 +55,9 @@ type Step struct {
 	// an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
-	// Amid is a fault in whose midst a user acts, in the life of an Operator: Restart while the
+	// Amid is a fault during which a user acts, in the life of an Operator: Restart while the
 	// program is down, Overlap while two replicas run, or Hold while all watches show nothing new.
-	// For is its time.
+	// For is the duration of that fault.
 	Amid Action
 	// Of is the plural of the kind whose watches Hold pauses, such as "pods"; "" means all kinds.
 	Of string
@@ -149,6 +149,7 @@ type Result struct {
 	// Events are the events that the program has written.
 	Events []Event
 
-	// changing are the writes that changed something, by their number among those that were tried.
+	// changing has the numbers of the writes that changed something. All writes that were tried are
+	// numbered.
 	changing []int
 }

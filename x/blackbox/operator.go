@@ -94,7 +94,7 @@ func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 			v.compare(Remains, want.calm, got.calm, want.free)
 			v.compare(Remains, want.gone, got.gone, want.free)
 		}
-	// A program may count a deleted object as a failure, and then wait longer after the next ones.
+	// A program may count a deleted object as a failure, and then wait longer after later failures.
 	case has(life.Steps, Remove) && !has(life.Steps, Fail):
 		if want := o.reference(t, without(life, Remove)); want.calm != nil {
 			v.compare(Heals, want.calm, got.calm, want.free)
@@ -275,9 +275,9 @@ func (o *Operator) edit(r draw) Step {
 	return Step{Do: Edit, Set: set}
 }
 
-// plain returns lives of each example: until its Jobs and pods have succeeded, until its deletion,
-// with an edit for each field, with an edit in the midst of each fault, with all edits and the way
-// back, and with the deletion of each object.
+// plain returns several lives of each example. Its Jobs and pods succeed, or it is deleted, or a
+// user deletes one of its objects. Or a user edits one field, also during each kind of fault, or
+// edits all fields in turn and then back.
 func (o *Operator) plain() (all []OperatorLife) {
 	wait := Step{Do: Wait, For: 2 * time.Minute}
 	for i := range o.Parents {

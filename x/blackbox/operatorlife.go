@@ -223,8 +223,8 @@ func (o *operatorScript) calm() error {
 	return nil
 }
 
-// rest lets calmFor pass, in parts, since the garbage collector works after each of them, and what it
-// deletes may have finalizers and grace periods.
+// rest lets the time calmFor pass in ten parts. The garbage collector works after each part. What
+// it deletes may still exist for a while, because of finalizers and grace periods.
 func (o *operatorScript) rest() error {
 	for range 10 {
 		if err := o.pass(calmFor/10 + o.lag); err != nil || !o.isUp() {
@@ -239,7 +239,7 @@ func (o *operatorScript) delete() {
 	o.api.Delete(o.Parent, o.created.Namespace(), o.created.Name())
 }
 
-// saw counts how often the program creates the objects of each name.
+// saw counts, for each name, how often the program creates an object of that name.
 func (o *operatorScript) saw(w write) {
 	if w.BySubject && w.Old == nil && !w.Resource.reports {
 		if o.creations == nil {

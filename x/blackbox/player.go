@@ -107,8 +107,8 @@ func (p *player) tell(format string, args ...any) {
 	p.story = append(p.story, time.Now().UTC().Format("2 Jan 15:04:05  ")+fmt.Sprintf(format, args...))
 }
 
-// note calls do with the API locked, since the program's writes change the story and the checks as
-// well.
+// note calls a function while the API is locked, since the program's writes change the story and
+// the checks as well.
 func (p *player) note(do func()) {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()
@@ -131,7 +131,7 @@ func (p *player) hears(err error, message string) {
 	})
 }
 
-// refuse notes that the API has refused a write of the kit, since that makes the findings wrong.
+// refuse notes that the API has refused a write of the kit. The findings of such a life are wrong.
 // The API must be locked.
 func (p *player) refuse(what string, child Object, err error) {
 	if err != nil && p.refused == nil {
@@ -313,7 +313,8 @@ func (p *player) restart(d time.Duration, act func() error) error {
 	return nil
 }
 
-// overlap starts a second replica, and ends the first one after d. A user acts as soon as both run.
+// overlap starts a second replica, and ends the first one after d. It calls act, the step of a
+// user, while both run.
 func (p *player) overlap(d time.Duration, act func() error) error {
 	p.say("a second replica runs too, for %s", d)
 	p.note(func() {
@@ -365,7 +366,7 @@ func meets(spans []span, from, until time.Time) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return !s.from.After(until) && !s.until.Before(from) })
 }
 
-// shown returns when the watches have shown a change made at this time.
+// shown returns when the watches show a change that was made at the given time.
 func (p *player) shown(at time.Time) time.Time {
 	at = at.Add(p.lag)
 	latest := at
@@ -377,8 +378,8 @@ func (p *player) shown(at time.Time) time.Time {
 	return latest
 }
 
-// hasSeen reports whether the watches have shown a change made at this time. Without a lag they
-// show it at the same instant.
+// hasSeen reports whether the watches have shown a change that was made at the given time. Without
+// a lag they show it at the same instant.
 func (p *player) hasSeen(at time.Time) bool {
 	shown := p.shown(at)
 	return time.Now().After(shown) || shown.Equal(at) && time.Now().Equal(at)

@@ -118,8 +118,8 @@ func (f *freedom) eachField(want, got item, differs func(of item, path, was, is 
 	}
 }
 
-// normal returns objects in normal form, sorted by that form. Names of objects and of others that
-// differ in each life are replaced.
+// normal returns objects in normal form, sorted by that form. It replaces the names that differ in
+// each life, both of objects and of others.
 func (f *freedom) normal(objects, others []Object) (items []item) {
 	n := normalizer{names: make(map[string]bool)}
 	for _, o := range slices.Concat(objects, others) {
@@ -151,7 +151,7 @@ func (f *freedom) normal(objects, others []Object) (items []item) {
 	return items
 }
 
-// text returns the fields that must not differ, as a key to sort by.
+// text returns the fields that must not differ, in one text. Items are sorted by it.
 func (f *freedom) text(i item) string {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(i.fields)) {

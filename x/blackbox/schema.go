@@ -107,8 +107,8 @@ func is(s *spec.Schema, extension string) bool {
 // ofEveryObject are the fields that every object has, even if its schema lacks them.
 var ofEveryObject = []string{"apiVersion", "kind", "metadata"}
 
-// shape drops the unknown fields of a value and fills in defaults. Whole means that the value is an
-// object of the API.
+// shape drops the unknown fields of a value and fills in defaults. The argument whole means that
+// the value is an object of the API.
 func shape(v any, s *spec.Schema, whole bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -19,8 +19,8 @@ func variations(s *spec.Schema, of any) (patches []string) {
 	return patches
 }
 
-// eachVariation calls do with other values for a field, which now has value of. If the field is an
-// object, do gets merge patches.
+// eachVariation calls do with other values for a field. Its present value is the argument of. If
+// the field is an object, do gets merge patches.
 func eachVariation(s *spec.Schema, of any, depth int, do func(any)) {
 	if depth == 0 {
 		return

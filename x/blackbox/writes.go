@@ -93,7 +93,8 @@ var metadataOfServer = []string{
 	"resourceVersion", "namespace", "name", "selfLink",
 }
 
-// update stores the new state of an object. Sub is "status", whole or empty.
+// update stores the new state of an object. The argument sub is "status" for the status alone, the
+// constant whole for the object with its status, or "".
 func (a *server) update(r *Resource, k key, next Object, sub, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {

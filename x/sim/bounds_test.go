@@ -71,8 +71,8 @@ func eachSecond() World {
 }
 
 // A run each second for a century stops at the limit of events, and the memory holds only the
-// history of the CronJob. Jobs are named after the minute of their run, so one starts in each
-// minute and the other runs find it.
+// history of the CronJob. Jobs are named after the minute of their run. So one job starts in each
+// minute, and the other runs of the minute find their name taken.
 func TestRun_EachSecondForACentury(t *testing.T) {
 	w := eachSecond()
 	w.MaxEvents = 100_000

@@ -20,7 +20,7 @@ type Variant struct {
 	World func(seed uint64) World
 }
 
-// Comparison is the figures of variants over the same seeds.
+// Comparison has the figures of several variants over the same seeds.
 type Comparison struct {
 	Variants []string
 	Seeds    []uint64

@@ -22,8 +22,7 @@ type controller struct {
 	idle  []*worker
 	// starts counts the starts of the controller.
 	starts uint32
-	// Bucket calls limits the rate of calls. Bucket retries limits the rate of repeated rounds of
-	// CronJobs.
+	// These buckets limit the rate of calls, and the rate of repeated rounds of CronJobs.
 	calls, retries bucket
 }
 

@@ -23,11 +23,11 @@
 //
 // A job with job.Options.Gangs whose spec asks for a gang starts whole or not at all (J44, J45), as
 // with the scheduler of Kubernetes 1.37: while fewer than minCount of its pods have nodes, no pod
-// gets a node alone. The scheduler waits until so many pods fit at the same moment that minCount
-// pods have nodes afterwards. Until then the gang occupies nothing. Later pods, such as
+// gets a node alone. The scheduler waits until enough pods fit at the same moment: with them, at
+// least minCount pods must have nodes. Until then the gang occupies nothing. Later pods, such as
 // replacements, follow the same rule. Pods that have ended do not count, so a replacement waits
-// until the end if too few other pods are left; [Open].Why says so. With [Pod].Quorum, pods do no
-// work before enough of them run, with or without a gang.
+// until the end if too few other pods are left; [Open].Why reports this. With [Pod].Quorum, pods do
+// no work before enough of them run, with or without a gang.
 //
 // # Autoscaler
 //

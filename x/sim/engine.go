@@ -49,8 +49,8 @@ type engine struct {
 	start time.Time
 	order uint64
 	queue heap
-	// idle counts the events in the queue that do not keep the simulation going. The first given
-	// disruptions are those of the World. The disruptions after these are random.
+	// idle counts the events in the queue that do not keep the simulation going. given is the
+	// number of disruptions of the World. They come first, and random disruptions follow.
 	idle, given int
 	// soon holds the events of the present, in their order.
 	soon fifo[event]

@@ -129,8 +129,8 @@ func TestRun_SameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// TestCompare_OnAnyNumberOfCores: each figure of a comparison is the figure of its variant and
-// seed.
+// TestCompare_OnAnyNumberOfCores: each figure of a comparison is that of a single run with the same
+// variant and seed, on any number of cores.
 func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 	variants := []Variant{{"calm", small}, {"troubled", func(seed uint64) World { return troubled(small(seed)) }}}
 	var tables []string

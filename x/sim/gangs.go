@@ -13,17 +13,17 @@ import (
 )
 
 // gang holds the pods of a job that belong to a pod group with the policy gang. While fewer than
-// min of the pods are on nodes, a pod gets a node only together with so many others that min pods
-// have nodes afterwards.
+// min of them are on nodes, no pod gets a node alone. Pods get nodes together, and then at least
+// min of them must have nodes.
 type gang struct {
 	js *jobState
 	// min is the minCount of the group. placed is the number of pods on nodes, including those that are
 	// being deleted; waiting are the pods that wait for a node, in the order in which they came.
 	min, placed int
 	waiting     []int32
-	// single is true if each waiting pod has a ticket of its own. Otherwise the complete gang has one
-	// ticket, which is void after turn has changed. together is the number of pods that must get their
-	// nodes at the same moment, or 0.
+	// single is true if each waiting pod has a ticket of its own. Otherwise a complete gang has one
+	// ticket, and a change of turn makes that ticket void. together is the number of pods that must
+	// get their nodes at the same moment, or 0.
 	single   bool
 	together int
 	turn     uint32
@@ -43,7 +43,7 @@ func (g *gang) missing() int { return max(g.min-g.placed, 0) }
 // isComplete reports whether enough pods wait for nodes.
 func (g *gang) isComplete() bool { return len(g.waiting) >= g.missing() }
 
-// leave removes a pod that does not wait any more. It reports whether the pod has waited.
+// leave removes a pod that does not wait any more. It reports whether the pod was waiting.
 func (g *gang) leave(id int32) bool {
 	switch at := slices.Index(g.waiting, id); at {
 	case -1:
@@ -56,8 +56,8 @@ func (g *gang) leave(id int32) bool {
 	return true
 }
 
-// regroup replaces the tickets of a gang that has changed. If at most one pod is missing, each pod
-// gets a node on its own.
+// regroup replaces the tickets of a gang whose pods have changed. If the gang lacks at most one
+// pod, each of its pods gets a node on its own.
 func (s *scheduler) regroup(g *gang) {
 	if s.own != nil {
 		return

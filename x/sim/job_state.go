@@ -44,8 +44,9 @@ type jobState struct {
 	// the pods of the job that start together; it is nil if none do.
 	groups jobgroup.Groups
 	gang   *gang
-	// worker and meeting serve Pod.Quorum. worker is the pod that last completed the quorum, so that
-	// the waiting pods began their work. meeting is an upper bound of the number of running pods.
+	// worker and meeting are for Pod.Quorum. worker is the pod that completed the quorum most
+	// recently, so that the waiting pods began their work. meeting is at least the number of
+	// running pods.
 	worker, meeting int32
 
 	cron  *cronState // its owner, or nil

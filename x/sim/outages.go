@@ -26,7 +26,7 @@ func (p *plane) down(e *engine) {
 	e.cronController.abort()
 }
 
-// up starts the controllers: they list all objects, and have lost everything else.
+// up starts the controllers again after an outage. They list all objects.
 func (p *plane) up(e *engine) {
 	if p.downs--; p.downs > 0 {
 		return

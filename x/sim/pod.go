@@ -114,8 +114,8 @@ func (p *Pod) failsAfter(duration time.Duration, part float64, r *rand.Rand) tim
 	return p.FailAfter.Draw(r)
 }
 
-// burst returns the time from a pod's start at time at to the first moment that is in FailIn. It
-// returns false if the pod ends before that moment.
+// burst returns how long a pod that starts at the given time runs until the next moment in FailIn.
+// It returns false if the pod ends before that moment.
 func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool) {
 	for _, w := range p.FailIn {
 		if begin := max(w.From, at); begin < w.From+w.For && begin <= at+duration {

@@ -11,8 +11,8 @@ const (
 // podGC deletes the oldest pods that have ended, once there are too many.
 type podGC struct {
 	limit int
-	// ended counts the pods that have ended and still exist. queue has them, the oldest first; its
-	// entries for pods that are gone are void.
+	// ended counts the pods that have ended and still exist. queue has these pods, the oldest
+	// first. It may also have entries of pods that are gone, which count for nothing.
 	ended   int
 	queue   heap
 	planned bool

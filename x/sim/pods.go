@@ -26,7 +26,7 @@ type pod struct {
 	of     *jobState
 	// place is the pod's place in the controller's view of its job, or -1.
 	place int32
-	// next and prev are the other pods of the job, or -1.
+	// next and prev are the next and the previous pod of the job, or -1.
 	next, prev int32
 	node       int32
 	// number is the number of the pod in its job, from 0.

@@ -35,7 +35,7 @@ func spot(seed uint64) World {
 	}
 }
 
-// Nodes are preempted as often as their rate says, and the simulation ends with the job.
+// Nodes are preempted as often as their rate demands, and the simulation ends with the job.
 func TestRates(t *testing.T) {
 	lost, hours := 0.0, 0.0
 	for seed := range uint64(20) {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Scale makes an autoscaler add and remove nodes. The nodes of [World].Nodes with the same Scale are a
-// group, and must have the same room: they are all nodes that it may have. It looks every 10 seconds, as
-// the Cluster Autoscaler does. It adds as many nodes as the waiting pods need, of the first group in the
-// list whose nodes have room for such a pod, and never moves a pod.
+// Scale makes an autoscaler add and remove nodes. The nodes of [World].Nodes with the same Scale
+// are a group, and must have the same room. The group has no other nodes. The autoscaler looks
+// every 10 seconds, like the Cluster Autoscaler. It adds as many nodes as the waiting pods need, of
+// the first group in the list whose nodes have room for such a pod, and never moves a pod.
 type Scale struct {
 	// Min is the number of nodes that are there at the beginning and always remain.
 	Min int
@@ -28,8 +28,8 @@ const scaleInterval = int64(10 * time.Second)
 type scaler struct {
 	e      *engine
 	groups []*group
-	// starting has the nodes that were added and do not accept pods yet. It may also have some that
-	// accept pods by now. starts is the number of nodes that were added and do not accept pods yet.
+	// starting has the nodes that were added, until they accept pods. A few nodes of the list may
+	// accept pods already. starts is the number of those that do not.
 	starting []int32
 	starts   int
 	// lookAt is when the scaler looks at the pods that wait, or -1.
@@ -49,7 +49,8 @@ type group struct {
 	armed bool
 }
 
-// emptied is a node that became empty. It is void if the node has become empty again, or has pods.
+// emptied is an entry for a node that became empty. The entry is void if the node has pods now, or
+// became empty again later.
 type emptied struct {
 	node int32
 	at   int64
@@ -86,7 +87,7 @@ func (s *scaler) init(e *engine) {
 	}
 }
 
-// next returns the time of the first look that is in the future and not before a time.
+// next returns the time of the first look after now that is not before the given time.
 func (s *scaler) next(not int64) int64 {
 	at := max(not, s.e.now+1)
 	return (at + scaleInterval - 1) / scaleInterval * scaleInterval
@@ -129,17 +130,18 @@ func (s *scaler) look() {
 // addition finds the nodes that the waiting pods need.
 type addition struct {
 	*scaler
-	// rooms are what is free on the nodes that start. Of these, the ones before from[need] have no room
-	// for a pod with that need.
+	// rooms has the free room of each node that is starting. The nodes before from[need] have no
+	// room for a pod with that need.
 	rooms []room
 	from  map[room]int
-	// free counts the pods of gangs for which the nodes that are there have room.
+	// free has, for the pods of gangs, how many pods with these needs fit on the nodes that are
+	// there.
 	free map[room]int
-	// later is when the next pod has waited long enough.
+	// later is when the next pod has waited long enough for a new node.
 	later int64
 }
 
-// fit finds room for pods that must get nodes together, and reports whether it has.
+// fit finds room for pods that must get nodes together. It reports whether there is room for all.
 func (a *addition) fit(need room, pods int, since int64) bool {
 	if pods > 1 {
 		if _, isKnown := a.free[need]; !isKnown {
@@ -267,7 +269,7 @@ func (s *scaler) emptied(node int32) {
 	s.arm(n.group)
 }
 
-// arm makes the scaler look at the nodes of a group that are idle, if one could be removed.
+// arm schedules a look at the idle nodes of a group, if one of them could be removed.
 func (s *scaler) arm(g *group) {
 	s.drop(g)
 	if g.armed || g.idle.len() == 0 {
@@ -323,9 +325,9 @@ func (s *scaler) removeIdle(g *group) {
 	s.wake()
 }
 
-// eachWaiting calls a function for the pods that wait, and for each complete gang with the number of
-// its pods that must get nodes together, in the order of the lines. If it returns false, the rest of
-// the line is left out.
+// eachWaiting calls a function for the pods that wait, in the order of the lines. It calls it once
+// for a complete gang, with the number of pods that must get nodes together. If the function
+// returns false, the rest of that line is left out.
 func (s *scheduler) eachWaiting(call func(need room, pods int, since int64) bool) {
 	if s.own != nil {
 		for _, p := range (&Pending{s.e}).Pods() {

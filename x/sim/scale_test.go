@@ -124,8 +124,8 @@ func TestScale_Drawn(t *testing.T) {
 	}
 }
 
-// TestScale_Drained: a node that is drained while it is not there is not added, also not for a gang,
-// until it may be used again.
+// TestScale_Drained: a node that is drained while it is not there cannot be added, not even for a
+// gang, until it may be used again.
 func TestScale_Drained(t *testing.T) {
 	for _, test := range []struct {
 		spec  job.Spec
@@ -143,7 +143,7 @@ func TestScale_Drained(t *testing.T) {
 	}
 }
 
-// TestScale_Refused: what no autoscaler can mean is an error that names the node.
+// TestScale_Refused: a Scale that makes no sense for an autoscaler is an error that names the node.
 func TestScale_Refused(t *testing.T) {
 	s := &Scale{}
 	for want, nodes := range map[string][]Node{

@@ -79,8 +79,8 @@ func (e *engine) beginWork(id int32, p *pod) {
 }
 
 // meet lets a pod of a job with a Quorum begin its work if another pod is at work. If enough pods
-// run, it lets all of them begin. To save time, it counts the running pods only once meeting has
-// reached the Quorum.
+// run, it lets all of them begin. To save time, it counts the running pods only if js.meeting,
+// which is never too low, has reached the Quorum.
 func (e *engine) meet(id int32, p *pod) {
 	js := p.of
 	if other := &e.pods.all[js.worker]; other.of == js && isMeeting(other) && other.began >= 0 {

@@ -79,7 +79,8 @@ type podList struct {
 	pods   []job.Pod
 }
 
-// list returns a list with room for n pods: one that another job has left, if it is large enough.
+// list returns a list with room for n pods. It reuses a list that another job has left, if that is
+// large enough.
 func (v *views) list(n int) ([]int32, []job.Pod) {
 	if last := len(v.lists) - 1; last >= 0 && cap(v.lists[last].pods) >= n {
 		l := v.lists[last]

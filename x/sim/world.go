@@ -195,7 +195,7 @@ type Outage struct {
 type Component uint8
 
 const (
-	// Controllers are the controllers of jobs and CronJobs: they restart afterwards.
+	// Controllers are the controllers of jobs and CronJobs. They restart after the outage.
 	Controllers Component = iota
 	// APIServer refuses all writes; the controllers retry.
 	APIServer

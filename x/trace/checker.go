@@ -25,13 +25,13 @@ type checker struct {
 	jobs     map[job.UID]*jobState
 	pods     map[job.UID]*podState
 	cronJobs map[job.UID]*cronState
-	// epoch counts how often the watch of a kind has restarted. Objects that were not seen since the
-	// last restart are uncertain. owner is the log that has shown the kind first.
+	// epoch counts how often the watch of a kind has restarted. Objects that were not seen since
+	// the last restart are uncertain. owner is the first log that has shown the kind.
 	epoch [kinds]int
 	owner [kinds]*source
-	// held are findings about pods that are not reported yet, since they are false if a watch has just
-	// restarted. A restarted watch begins by showing all pods as added. If a change or deletion of a
-	// pod comes before a sign of a restart, the findings are reported.
+	// held are findings about pods that are held back, because they are false if a watch has just
+	// restarted. A restarted watch first shows all pods as added. The findings are reported if a
+	// pod changes or is deleted before anything shows a restart.
 	held []Finding
 	// goneJobs are the last jobs that are gone.
 	goneJobs []goneJob
@@ -78,7 +78,7 @@ const (
 	isFirst
 	// isNext: no version is missing between the last one seen and this one.
 	isNext
-	// isLater: versions may be missing.
+	// isLater: versions between the last one seen and this one may be missing.
 	isLater
 )
 
@@ -130,7 +130,8 @@ func (c *checker) ended(s *source) {
 	}
 }
 
-// restartAll restarts all kinds of a log: after a restart, the log shows all of them again.
+// restartAll notes that the watches of a log have restarted. Objects of all kinds in the log are
+// uncertain until the log shows them again.
 func (c *checker) restartAll(s *source) {
 	for k := range kinds {
 		if s.has[k] {
@@ -241,8 +242,8 @@ func finding(e *event, rule, unless, format string, args ...any) Finding {
 	return f
 }
 
-// tick notes the time at which an object was created. An object that was seen with a lower version
-// was written before that time.
+// tick notes the creation time of the event's object. All objects that were seen with lower
+// versions were written before that time.
 func (c *checker) tick(e *event) {
 	created := e.meta.CreationTimestamp
 	if created.After(c.clock) {

@@ -57,7 +57,7 @@ type event struct {
 	// the request named. 0 means unknown.
 	version, replaced uint64
 	source            *source
-	// key and seq are the place in the order of events.
+	// key and seq determine the event's place in the order of all events.
 	key uint64
 	seq int
 

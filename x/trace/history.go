@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// row is what the log has shown about all jobs that a CronJob has had.
+// row is what the log has shown about the jobs of a CronJob, including those that are gone.
 type row struct {
 	// jobs are those that the log has shown.
 	jobs map[digest]bool
@@ -26,7 +26,7 @@ type row struct {
 	youngest, at time.Time
 }
 
-// rowed notes a job of a CronJob.
+// rowed adds a job to the row of its CronJob.
 func (c *checker) rowed(cron *cronState, s *jobState, e *event, isNew bool) {
 	cron.row.jobs[digestOf(s.uid)] = true
 	cron.row.isSpoilt = cron.row.isSpoilt || e.audited || !isNew
@@ -130,8 +130,8 @@ func (c *checker) checkTrimmed(s *jobState, e *event) {
 		return
 	}
 
-	// older counts the older jobs with the same outcome that ended so long ago that the controller
-	// must know it.
+	// older counts the older jobs with the same outcome. Only jobs count that ended so long ago
+	// that the controller must know of it.
 	finished, older, oldest := 0, 0, (*jobState)(nil)
 	for _, other := range cron.children {
 		status := &other.job.Status

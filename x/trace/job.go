@@ -21,7 +21,7 @@ type jobState struct {
 	job    job.Job
 	judged bool
 	limits limits
-	// pods are the pods that the log has shown, and those that a status has counted.
+	// pods has the pods that the log has shown or that a status has counted.
 	pods   map[digest]mark
 	roll   roll
 	tally  tally
@@ -53,9 +53,9 @@ func digestOf(uid job.UID) (d digest) {
 	return d
 }
 
-// limits are the widest limits of the specs that the controller may know, which are the specs since
-// its last write of the status. If the job is older than the log, limits are unset until the next
-// such write.
+// limits are the widest limits of all specs that the controller may know: the specs since its last
+// write of the status. If the job is older than the log, limits are unset until the controller
+// writes the status again.
 type limits struct {
 	set                                   bool
 	parallelism, completions, backoff     int32
@@ -82,7 +82,7 @@ func (c *checker) limitsOf(j *job.Job) limits {
 	return l
 }
 
-// or returns limits that allow everything that l or m allows.
+// or returns limits that allow everything that either of the two allows.
 func (l limits) or(m limits) limits {
 	return limits{
 		set:         l.set && m.set,
@@ -262,8 +262,8 @@ func announced(s job.Status) job.Status {
 	return s
 }
 
-// overGap changes the old status as the missing versions may have done, so that the checks of a
-// single step do not fail. What must hold between any two versions is still checked.
+// overGap changes the old status as the missing versions may have changed it, so that checks of a
+// single step do not fail. Rules that hold between any two versions are still checked.
 func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	if old.Finished() != "" {
 		return old

@@ -36,8 +36,8 @@ func (g *ending) note(p *job.Pod) {
 	}
 }
 
-// checkCounted asks the planner how a pod counts. The pod must count in the way in which the status
-// lists it, in one of the versions that the controller may have seen.
+// checkCounted asks the planner how a pod counts. The answer must be the same as in the status, for
+// at least one version of the pod that the controller may have seen.
 func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podState, as string) {
 	// When a job fails, the controller deletes the running pods and counts them as failed. Such a pod
 	// may end before it is deleted. If ends are not announced, no status shows that the job fails.
@@ -78,10 +78,10 @@ func (c *checker) checkCounted(s *jobState, e *event, before *job.Job, p *podSta
 	}
 }
 
-// counts reports whether the planner lists a pod as succeeded or as failed. Outside of the end of a
-// job, a failed pod may have to wait for its replacement before it is counted (J17). So counts
-// plans a round in which the job is about to end. The job ends with success, since a failure would
-// also count pods that have not finished (J37).
+// counts reports whether the planner lists a pod as succeeded or as failed. While a job goes on, a
+// failed pod may have to wait for its replacement before it is counted (J17). So counts plans a
+// round in which the job is about to end. The job ends with success, since a failure would also
+// count pods that have not finished (J37).
 func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
 	var status job.Status
 	status.Conditions = []job.Condition{{Type: job.ConditionSuccessCriteriaMet, Status: job.ConditionTrue}}

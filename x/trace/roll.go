@@ -2,7 +2,7 @@ package trace
 
 import "github.com/batchplan/batchplan/job"
 
-// roll counts all pods that a job has had.
+// roll counts the pods of a job, including those that are gone.
 type roll struct {
 	// source is the log that has shown the job's creation, nil if none has.
 	source *source
@@ -16,8 +16,8 @@ type roll struct {
 	shown, recorded int
 }
 
-// opened begins the roll of a new job. If the log has shown any pods before, a watch of pods has
-// begun, which will show all pods of the job.
+// opened begins the roll of a new job. If the log has shown pods before, a watch of pods has begun,
+// and it will show all pods of the job.
 func (c *checker) opened(s *jobState, e *event) {
 	s.roll.source, s.roll.epoch = e.source, c.epoch[kindPod]
 	s.roll.isWhole = c.owner[kindPod] != nil

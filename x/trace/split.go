@@ -80,7 +80,7 @@ func (s *splitter) read() error {
 	return err
 }
 
-// drop leaves out the value that is open.
+// drop gives up the value that has begun, and returns an error with the line at which it began.
 func (s *splitter) drop(text string) error {
 	s.depth, s.text, s.escaped, s.value = 0, false, false, s.value[:0]
 	return &unreadable{s.began, text}

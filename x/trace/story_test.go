@@ -201,7 +201,7 @@ func (s *story) run(cron, name string, run time.Time, more string) {
 		run.UTC().Format(time.RFC3339), name, s.uid("Job/"+name), more))
 }
 
-// runAt creates the job of the run at this minute after the begin, under its correct name.
+// runAt creates the job of the run at this minute after 12:00, under its correct name.
 func (s *story) runAt(cron string, minute int) string {
 	run := time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
 	name := fmt.Sprintf("%s-%d", cron, run.Unix()/60)

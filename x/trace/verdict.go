@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// checkVerdict checks the end that a status announces. The planner must decide the same end from
-// what this status counts, with the spec of this version or of the version before.
+// checkVerdict checks the end that a status announces. From the counts of this status, the planner
+// must decide the same end, with the job's spec of this version or of the version before.
 func (c *checker) checkVerdict(s *jobState, e *event, before *job.Job) {
 	if !s.judged || announcedEnd(&before.Status).Type != "" || !before.DeletionTimestamp.IsZero() {
 		return
@@ -53,7 +53,7 @@ func announcedEnd(s *job.Status) job.Condition {
 // also returns true for an end that does not follow from counters alone. before is the previous
 // status.
 func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) bool {
-	// If the lists are full, other pods may have ended and are not listed (J35).
+	// If the uncounted lists are full, more pods may have ended without being listed (J35).
 	lists, full := lists(&j.Status), cmp.Or(int(c.options.Jobs.MaxUncounted), 500)
 	isFull := len(lists.Succeeded)+len(lists.Failed) >= full
 	if j.Spec.CompletionMode == job.Indexed {

@@ -19,7 +19,7 @@ type Render struct {
 	Status            batchv1.JobStatus `json:"status,omitzero"`
 }
 
-// RenderSpec says what to render: one pod for each frame.
+// RenderSpec describes what to render: one pod for each frame.
 type RenderSpec struct {
 	Frames                  int32                  `json:"frames"`
 	TTLSecondsAfterFinished *int32                 `json:"ttlSecondsAfterFinished,omitempty"`

@@ -9,8 +9,8 @@ import (
 )
 
 // isOtherUID reports whether a patch has failed because another object has the name now. A server
-// understands the UID in a patch as a change of the UID, and refuses it as invalid. It also refuses
-// other patches as invalid, such as one of an object that it no longer accepts; that object still
+// takes the UID in a patch for a change of the UID, which is invalid. A patch may also be invalid
+// for other reasons, for example if the server no longer accepts the object. Then the object still
 // exists.
 func isOtherUID(err error) bool {
 	var status apierrors.APIStatus
@@ -31,7 +31,7 @@ func isGone(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && otherUIDInPrecondition.MatchString(err.Error())
 }
 
-// otherUIDInPrecondition matches a server's message that the UID differs: the error has no field
-// that says so. After any other conflict the object may still exist, so the conflict is an error,
-// and the deletion is retried.
+// otherUIDInPrecondition matches the message by which a server reports that the UID differs. No
+// field of the error shows it. After any other conflict the object may still exist, so the conflict
+// is an error, and the deletion is retried.
 var otherUIDInPrecondition = regexp.MustCompile(`UID in (the )?precondition`)

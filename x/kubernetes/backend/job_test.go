@@ -173,7 +173,7 @@ func TestJob_Errors(t *testing.T) {
 	}
 }
 
-// TestJob_ErrorsSay: an error says why a write was not made.
+// TestJob_ErrorsSay: an error gives the reason why a write was not made.
 func TestJob_ErrorsSay(t *testing.T) {
 	another, leaving := aJob(), aJob()
 	another.UID, leaving.DeletionTimestamp = "job-2", &created

@@ -19,7 +19,7 @@ import (
 // Two clusters that serve one namespace would both act on each of its objects. So a cluster holds a
 // lease: in its namespace, or in the namespace default for the whole server. It renews the lease
 // while it runs, and deletes the lease when it has stopped. If a process was killed, the next
-// cluster deletes its lease after it has seen no renewal for leaseDuration.
+// cluster deletes the old lease after it has seen no renewal for leaseDuration.
 const (
 	leaseName     = "batchtest"
 	leaseOfServer = "batchtest-server"

@@ -43,8 +43,9 @@ func newOptions(given []Option) (*options, error) {
 	return o, nil
 }
 
-// Namespace restricts the cluster to one namespace, which also completes names without a namespace.
-// Without this option, the cluster serves all namespaces, and the default for names is "default".
+// Namespace restricts the cluster to one namespace. A name without a namespace then means an object
+// in it. Without this option, the cluster serves all namespaces, and a name without a namespace
+// means an object in "default".
 func Namespace(name string) Option {
 	return func(o *options) error {
 		if name == "" {

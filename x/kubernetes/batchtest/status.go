@@ -202,7 +202,7 @@ func (l *life) containerStatus(pod *corev1.Pod, i int, now time.Time) corev1.Con
 	return s
 }
 
-// addRestarts adds the number of restarts and the last run.
+// addRestarts sets the number of restarts and how the last run ended.
 func (l *life) addRestarts(s *corev1.ContainerStatus) {
 	s.RestartCount = l.restarts
 	if l.last != nil {

@@ -31,8 +31,8 @@ func named(key types.NamespacedName) string {
 }
 
 // Pods have two kinds of keys. Both contain the namespace, because any tenant can name any UID in a
-// reference. Keys of the two kinds are never equal, and never equal the key of a namespace and a
-// name, because no name is empty.
+// reference. A key of one kind never equals one of the other kind. It also never equals a key of a
+// namespace and a name, because no name is empty.
 func ofController(namespace string, uid types.UID) string { return namespace + "//" + string(uid) }
 func ofNobody(namespace string) string                    { return namespace + "/" }
 

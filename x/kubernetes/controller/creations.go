@@ -14,9 +14,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// creations holds the pods that this process has created for each job, and whose end it has not
-// seen. If snapshots lack pods by mistake, the planner replaces those pods in each round; the
-// creations limit the damage.
+// creations holds, for each job, the pods that this process has created and whose end it has not
+// seen. It limits the damage if snapshots lack pods by mistake: without it, the planner would
+// replace those pods in each round.
 //
 // The pods are looked up in the cache by name, whereas snapshots are made with an index. A pod that
 // is not in the cache is gone, or has not arrived yet; expectations cover pods that have not

@@ -117,7 +117,7 @@ type cronKind interface {
 	schedule(Object) (options []schedule.Option, ok bool)
 	// check returns why a parent cannot be served.
 	check(Object) error
-	// newBackend returns the backend of a plan, which keeps the report up to date.
+	// newBackend returns the backend of a plan. The backend keeps the report up to date.
 	newBackend(parent Object, report *CronReport) writer
 	// reports reports whether the kind has a Report.
 	reports() bool

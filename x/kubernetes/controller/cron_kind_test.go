@@ -22,8 +22,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// storing returns a kind whose parents store only the part of their status that leaves returns. If
-// leaves is nil, they store everything.
+// storing returns a kind whose parents store only a part of their status: the result of the
+// function leaves. If leaves is nil, they store everything.
 func storing(leaves func(cronjob.Status) cronjob.Status) controller.Cron[*beat, *task] {
 	kind, _ := inMinutes()
 	kind.Status = func(b *beat) cronjob.Status { return b.All }

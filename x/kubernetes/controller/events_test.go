@@ -268,7 +268,7 @@ func TestJ42_TrackedPods(t *testing.T) {
 	}
 }
 
-// TestJobs_BatchDelay: the options say how long a round waits for more changes.
+// TestJobs_BatchDelay: the options set how long a round waits for more changes.
 func TestJobs_BatchDelay(t *testing.T) {
 	j := newJob("j", pointTo(mine))
 	d := newJobDesk(t, controller.JobOptions{BatchDelay: 3 * time.Second}, j)

@@ -37,8 +37,8 @@ type JobOptions struct {
 	Stale bool
 	// Memories keeps the memories between rounds; nil means in this process.
 	Memories Memories[job.Memory]
-	// MemoryAnnotation, if set, is the annotation of a job that keeps its backoff over a
-	// restart. It costs a request for each round in which the backoff changes.
+	// MemoryAnnotation, if set, is the annotation of a job that stores its backoff, which then
+	// survives a restart. It costs a request for each round in which the backoff changes.
 	MemoryAnnotation string
 	// BatchDelay is how long a round waits for more changes of pods or of the status (J43). 0 means
 	// one second, as in Kubernetes.
@@ -59,7 +59,8 @@ type JobMetrics struct {
 	Tracking func(event string)
 	// External is called with the spec.managedBy of each new job of another controller.
 	External func(managedBy string)
-	// Stale is called when a round is delayed because the cache does not show own writes yet (E6).
+	// Stale is called when a round is delayed because the cache does not show the controller's own
+	// writes yet (E6).
 	Stale func(cache schema.GroupResource)
 }
 

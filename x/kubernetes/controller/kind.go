@@ -252,8 +252,8 @@ func (k *Kind[T]) check(o Object, value *job.Job) error {
 		}
 	}
 
-	// A stored job may nevertheless be invalid. Without a selector, a job would adopt every pod of
-	// its namespace that nobody controls. With a selector that its own pods do not match, it would
+	// Even a stored job may be invalid. Without a selector, a job would adopt every pod of its
+	// namespace that nobody controls. With a selector that its own pods do not match, it would
 	// release each of them and create another.
 	switch labels := k.template(o).Labels; {
 	case value.Spec.Selector == nil:

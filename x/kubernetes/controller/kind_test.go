@@ -100,8 +100,9 @@ func scene(policy corev1.RestartPolicy) batchv1.JobSpec {
 	return batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: policy, Containers: []corev1.Container{{Name: "main"}}}}}
 }
 
-// TestKind_Words: conditions and events name the kind, and conditions of other writers stay. Even
-// with the quirk that rewrites a Suspended condition of another message, it is written only once.
+// TestKind_Words: conditions and events name the kind, and conditions of other writers stay. A
+// quirk rewrites a Suspended condition if its message differs. Even then the condition is written
+// only once.
 func TestKind_Words(t *testing.T) {
 	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 		f := film{Spec: scene(corev1.RestartPolicyNever)}

@@ -36,8 +36,8 @@ type Common struct {
 	Workers int
 	// Namespace reports whether this replica serves the objects of a namespace; nil means that it
 	// serves all. When its answer changes, call Controller.Enqueue for the namespace: a replica
-	// forgets what it remembers of a lost namespace. For an object without a namespace, the
-	// namespace is that of its pods or children, which may be empty too.
+	// forgets what it remembers of a lost namespace. If an object has no namespace, Namespace gets
+	// that of its pods or children, which may be empty too.
 	Namespace func(string) bool
 	// Events records events about the objects; nil means that there are none.
 	Events Recorder
@@ -80,7 +80,8 @@ func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.
 
 // closing returns the event of a round that could create nothing in a namespace that is being
 // deleted. The built-in controllers report no event then; with asKubernetes there is only a line in
-// the log. If the object is in that namespace, the server refuses the event, so log it as well.
+// the log. If the object itself is in that namespace, the server refuses the event, so the caller
+// should log it as well.
 func closing(ctx context.Context, about Object, what, namespace string, asKubernetes bool) []job.Event {
 	message := fmt.Sprintf("no %s is created: the namespace %q is being terminated", what, namespace)
 	if asKubernetes {

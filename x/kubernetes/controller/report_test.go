@@ -74,8 +74,9 @@ func TestCron_EditEvents(t *testing.T) {
 	})
 }
 
-// TestCron_EditEventsOfRefusals: a kind also renames the event about a parent that cannot be planned,
-// and the one about a namespace in which nothing can be created. The plan of the first is empty.
+// TestCron_EditEventsOfRefusals: a kind also renames the event about a parent that cannot be
+// planned, and the one about a namespace in which nothing can be created. For a parent that cannot
+// be planned, EditEvents gets an empty plan.
 func TestCron_EditEventsOfRefusals(t *testing.T) {
 	names := map[string]string{"InvalidBeat": "InvalidBeatSpec", "NamespaceTerminating": "Closing"}
 	o := controller.CronJobOptions{EditEvents: func(_ controller.Object, r controller.CronJobRound, events []job.Event) []job.Event {
@@ -171,8 +172,9 @@ func TestCron_Report(t *testing.T) {
 	})
 }
 
-// TestCron_ReportStatus: a report has the active children and the last success of a kind that stores
-// only the last run. A change of these is written, with the last run or alone.
+// TestCron_ReportStatus: if a kind stores only the last run, a report still has the active children
+// and the last success. When these change, the report is written, with a new last run or without
+// one.
 func TestCron_ReportStatus(t *testing.T) {
 	kind, _ := inMinutes()
 	kind.Report = func(b *beat, r *controller.CronReport) {

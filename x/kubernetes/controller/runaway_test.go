@@ -102,9 +102,9 @@ func active(pods []corev1.Pod, prefix string) []corev1.Pod {
 	})
 }
 
-// TestRunaway: whatever pods the snapshots lack, a controller never has more than parallelism pods
-// that it has created and not seen end. The test's index hides a quarter, half, three quarters or
-// all of the pods from the snapshots.
+// TestRunaway: whatever pods the snapshots lack, a controller never creates more pods than
+// parallelism allows, as long as it has not seen them end. The test's index hides a quarter, half,
+// three quarters or all of the pods from the snapshots.
 func TestRunaway(t *testing.T) {
 	for seed := range uint64(40) {
 		draw := rand.New(rand.NewPCG(seed, 1))

@@ -123,9 +123,9 @@ func (v *versions) check(key types.NamespacedName) *staleError {
 }
 
 // behind reports whether a cache is older than a write. If the cache does not know its version, the
-// version of its latest notification counts. A notification that is new enough may never come, if a
-// watch breaks and the written object is then gone. So a round then waits for the write no longer
-// than for expectations.
+// version of its latest notification counts. In that case the write may never be seen: the watch
+// may break, and the object may then be gone. So a round waits for the write no longer than it
+// waits for expectations.
 func (v *versions) behind(r resource, written string, at time.Time) (seen string, behind bool) {
 	seen = v.stores[r].LastStoreSyncResourceVersion()
 	if seen != "" {

@@ -121,8 +121,8 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 }
 
 // IsExpected reports whether an error of a round is nothing to worry about: the caches do not show
-// own writes yet, or another client has written the object. An error of [Memories] or [Requests] is
-// never expected, even if it is joined with a conflict.
+// the controller's own writes yet, or another client has written the object. An error of [Memories]
+// or [Requests] is never expected, even if it is joined with a conflict.
 func IsExpected(err error) bool {
 	var ofStore storeError
 	if errors.As(err, &ofStore) {

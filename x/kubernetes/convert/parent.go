@@ -29,8 +29,8 @@ func Parent(o metav1.Object, spec cronjob.Spec, status cronjob.Status) cronjob.C
 	}
 }
 
-// ChildOf returns the planner's value of a child of any kind, from its metadata (C1). Its start is
-// its creation. Objects of other namespaces are Foreign.
+// ChildOf returns the planner's value of a child of any kind, from its metadata (C1). The child
+// counts as started when it was created. Objects of other namespaces are Foreign.
 func ChildOf(of *cronjob.CronJob, o metav1.Object, owner types.UID, options *cronjob.Options) cronjob.Child {
 	child := cronjob.Child{
 		Name:              o.GetName(),

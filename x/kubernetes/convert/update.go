@@ -13,8 +13,8 @@ import (
 )
 
 // ValidateUpdate is [jobadmit.ValidateUpdate] with [jobadmit.ValidateTemplateUpdate]: it returns
-// why an API server of the release would refuse next as the spec of the stored job. Missing fields
-// get their defaults, except in the templates.
+// why an API server of the release would refuse to replace the spec of the stored job by the next
+// one. Missing fields get their defaults, except in the templates.
 func ValidateUpdate(old *batchv1.Job, next *batchv1.JobSpec, r release.Release) error {
 	was, err := json.Marshal(&old.Spec.Template)
 	if err != nil {

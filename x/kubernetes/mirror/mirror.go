@@ -17,7 +17,7 @@ import (
 )
 
 // CheckServed is [jobstatus.CheckServed]: it returns why an API server of the release would refuse
-// next as the job's status.
+// the new status of the job.
 func CheckServed(old *batchv1.Job, next *batchv1.JobStatus, r release.Release) error {
 	return jobstatus.CheckServed(batch.Status(&old.Status), batch.Status(next), batch.Defaulted(&old.Spec), r)
 }

@@ -94,7 +94,8 @@ type discard struct{}
 
 func (discard) Event(runtime.Object, string, string, string) {}
 
-// TestReconcilers: all four run on one manager: a CronJob starts a job, which ends and expires.
+// TestReconcilers: the four reconcilers run on one manager: a CronJob starts a job, which ends and
+// expires.
 func TestReconcilers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := fake.NewClientset(cronJob())
@@ -173,7 +174,8 @@ func cronJob() *batchv1.CronJob {
 	}
 }
 
-// TestSeveralNamespaces: a cache without a single informer is refused; the error says what to do instead.
+// TestSeveralNamespaces: a cache without a single informer is refused, and the error explains what
+// to do instead.
 func TestSeveralNamespaces(t *testing.T) {
 	mgr := newManager(t, func(c *rest.Config, o cache.Options) (cache.Cache, error) {
 		o.DefaultNamespaces = map[string]cache.Config{"a": {}, "b": {}}

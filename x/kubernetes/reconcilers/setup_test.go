@@ -388,8 +388,8 @@ func TestCron_Round(t *testing.T) {
 	}
 }
 
-// TestCron_Terminal: a round passes on that the error of a check is terminal, so that the manager
-// does not try again.
+// TestCron_Terminal: if the error of a check is terminal, the error of the round is terminal too,
+// so the manager does not try again.
 func TestCron_Terminal(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		kind := nightlies()

@@ -44,9 +44,9 @@ type Config struct {
 	Workers int
 	// Planners are the options of the planners.
 	Planners Planners
-	// MemoryAnnotation, if set, is the annotation of a job that keeps its backoff over a restart
-	// and a change of leader. It needs the right to patch jobs, and costs a request for each round
-	// in which the backoff changes.
+	// MemoryAnnotation, if set, is the annotation of a job that stores its backoff, which then
+	// survives a restart and a change of leader. It needs the right to patch jobs, and costs a
+	// request for each round in which the backoff changes.
 	MemoryAnnotation string
 	// MergeEvents reports all pods that a round creates, or deletes, in one event.
 	MergeEvents bool

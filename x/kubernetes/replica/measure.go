@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
-// measure returns the metrics of a registry, which it registers the first time.
+// measure returns the metrics that belong to a registry. The first call registers them.
 func measure(r *prometheus.Registry) *metrics.Metrics {
 	m := metrics.New()
 	err := r.Register(m)

@@ -28,8 +28,8 @@ type view struct {
 // observe fills in the view of a world, with the writes since the last view.
 func (g *game) observe(v *view, w *script.World) {
 	// The notifications of one instant come a microsecond apart, in the order of their writes,
-	// which depends on goroutines. So the round that a notification causes may be earlier or later
-	// by as much.
+	// which depends on goroutines. So the round that a notification causes may be a few
+	// microseconds earlier or later.
 	grain := time.Millisecond
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
 		grain = time.Second // conflicts occur by chance, and are retried after milliseconds
@@ -68,13 +68,14 @@ func (g *game) observe(v *view, w *script.World) {
 
 // isIdle reports whether a write changes nothing and is not compared:
 //
-//   - a creation in a namespace that is being deleted, after which ours stops,
-//   - a patch of a pod that is gone or has lost its finalizer, which theirs tries in
-//     the round that has deleted it,
+//   - a creation in a namespace that is being deleted, after which our controller stops,
+//   - a patch of a pod that is gone or has lost its finalizer, which the real controller
+//     tries in the round that has deleted it,
 //   - a write of a CronJob's controller whose cache has not caught up with its own
-//     last write, which depends on chance. Theirs also writes an unchanged status
-//     after it has deleted a job,
-//   - deletions of jobs that fail: theirs stops at the first, ours tries them all.
+//     last write, which depends on chance. The real controller also writes an unchanged
+//     status after it has deleted a job,
+//   - deletions of jobs that fail: the real controller stops at the first, ours tries them
+//     all.
 func isIdle(w server.Write) bool {
 	switch {
 	case strings.Contains(w.Answer, "NamespaceTerminating"):
@@ -196,8 +197,8 @@ func dropBusy(a, b *view) {
 	}
 }
 
-// compactCronJobs merges several status writes of a CronJob in one instant. If a job is gone while
-// a run is due, ours needs two rounds.
+// compactCronJobs merges equal status writes of a CronJob that follow each other in one instant.
+// Ours needs two rounds, and so two writes, if a job is gone while a run is due.
 func compactCronJobs(writes []string) []string {
 	return slices.CompactFunc(writes,
 		func(a, b string) bool { return a == b && strings.Contains(a, "update cronjobs/status") })

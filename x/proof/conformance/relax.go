@@ -27,8 +27,8 @@ func (g *game) relax(a, b *view) {
 }
 
 // relaxJob drops the start time of a job that ends suspended, if the server accepts a status
-// without it. If such a job never started, theirs sets no start time, and ours sets one, since
-// later servers require it (J38).
+// without it. If such a job never started, the real controller sets no start time. Our controller
+// sets one, since later servers require it (J38).
 func (g *game) relaxJob(s *batchv1.JobStatus) {
 	isTrue := func(kinds ...batchv1.JobConditionType) bool {
 		return slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {

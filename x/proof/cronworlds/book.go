@@ -96,7 +96,7 @@ func (w *world) noteCreation(j *aJob) {
 }
 
 // noteConclusion notes the report of a round, and checks that no run is reported twice. After an
-// edit of the schedule, only runs after the next one that starts are checked.
+// edit of the schedule, it checks only the runs after the first one that the new schedule starts.
 func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
 	w.reported += end.Metrics.Unstarted
 	for _, u := range end.Unstarted {

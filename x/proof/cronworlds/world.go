@@ -44,7 +44,7 @@ type world struct {
 	// calm is set in the last part of a world, where nothing goes wrong any more.
 	calm bool
 
-	// only selects the laws to check: those whose names contain it. "" selects all laws.
+	// Laws are checked if their names contain this text. "" selects all laws.
 	only string
 
 	matchers map[string]*matcher

@@ -188,7 +188,7 @@ func (f *function) renamed(text, suffix string) string {
 	return "func " + receiver + name + "Planted" + suffix + strings.TrimPrefix(text, head)
 }
 
-// chooser returns the function with the old name, which calls a variant.
+// chooser returns a function with the old name. It calls one of the variants.
 func (f *function) chooser(bugs []string) string {
 	var out strings.Builder
 

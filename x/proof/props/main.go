@@ -77,7 +77,7 @@ type test struct{ pkg, name string }
 const reaching = `{{$p := .}}{{if eq .Name "main"}}{{range .Deps}}` +
 	`{{if eq . "pgregory.net/rapid"}}{{$p.ImportPath}}{{end}}{{end}}{{end}}`
 
-// tests returns the tests of all packages that draw cases, by package.
+// tests returns the tests of the packages in which tests draw cases, by package.
 func tests(match *regexp.Regexp) (all []test, err error) {
 	out, err := command("list", "-test", "-f", reaching, "./...")
 	if err != nil {

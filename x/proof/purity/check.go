@@ -337,8 +337,8 @@ func (c *checker) written(exprs ...ast.Expr) {
 	}
 }
 
-// packageVar returns the package variable, of this package or another, that e is or belongs to, or
-// nil.
+// packageVar returns the package variable that e is or is a part of. It may belong to another
+// package. If there is none, packageVar returns nil.
 func (c *checker) packageVar(e ast.Expr) *types.Var {
 	for {
 		switch x := e.(type) {

@@ -88,7 +88,8 @@ func TestSpread(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "* * * * *", Policy: "Allow"}, play.Wait(30*time.Minute)), want...)
 }
 
-// TestReport: the condition shows whether runs start. If none does, an event says so once per edit.
+// TestReport: the condition shows whether runs start. If none does, an event reports it once per
+// edit.
 func TestReport(t *testing.T) {
 	p := &SnapshotPolicy{}
 

@@ -19,8 +19,8 @@ import (
 // client-go wait on a global channel, and the time of a synctest bubble does not advance.
 const Resync = 10_000 * time.Hour
 
-// Number makes a clientset set the name, the UID and the creation time of what is created, and refuse
-// an update of an earlier object of the same name, as a server does.
+// Number lets a fake clientset do two things that a server does. It sets the name, the UID and the
+// creation time of what is created. It refuses an update of an earlier object of the same name.
 func Number(server *fake.Clientset) {
 	var created atomic.Int32
 	server.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {

@@ -12,7 +12,8 @@ import (
 type Watch interface {
 	// Job receives a round of a job. A finished job still has rounds for its orphans.
 	Job(*job.Snapshot, *job.Plan, job.Outcome)
-	// Stale is called when a round of a job is postponed because own writes were not yet seen (E6).
+	// Stale is called when a round of a job is postponed because the caches do not show the
+	// controller's own writes yet (E6).
 	Stale()
 	// Orphan is called when a pod that no job handles any more loses its finalizer (J36).
 	Orphan()

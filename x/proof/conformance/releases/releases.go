@@ -46,9 +46,9 @@ func Named(root string, r release.Release) string {
 	return filepath.Join(root, "releases", fmt.Sprintf("1.%d", r.Minor()))
 }
 
-// Choose parses the release of a run, which may name feature gates. It switches the gates: set
-// passes texts such as "Gate=false" to the code of Kubernetes. An empty text means the binary's
-// release. A release that the binary does not have is an error.
+// Choose parses the release of a run, which may name feature gates. To switch the gates, it calls
+// the function set with texts such as "Gate=false", and set passes them to the code of Kubernetes.
+// An empty text means the binary's release. A release that the binary does not have is an error.
 func Choose(which string, set func(string) error) (release.Release, error) {
 	built, err := release.Parse(compiled)
 	if err != nil || which == "" {

@@ -272,10 +272,10 @@ func (r groupResource) Get(
 }
 
 // createsResized reports whether both sides create a missing pod group for a workload that they
-// resize, and differ only in when the group gets the new size. Theirs creates the group with the
-// old size and then resizes it. If the workload cannot be resized, both rounds end. If the group
-// cannot be resized, only the round of theirs ends. Ours goes on: since the job is new, ours can
-// only create pods and write the status.
+// resize, and differ only in when the group gets the new size. The real controller creates the
+// group with the old size and then resizes it. If the workload cannot be resized, both rounds end.
+// If the group cannot be resized, only the round of the real controller ends. Our round goes on:
+// since the job is new, it can only create pods and write the status.
 func createsResized(theirs, ours *Result) bool {
 	has := func(r *Result, begin string) bool {
 		return slices.ContainsFunc(r.Writes, func(w string) bool { return strings.HasPrefix(w, begin) })

@@ -37,9 +37,9 @@ func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 }
 
 // describe returns a memory as text. It leaves out what has no effect: satisfied expectations, the
-// backoff of a job that has ended or limits failures by index, and some removals of finalizers. The
-// library remembers these removals, and Kubernetes does not: they are from pods that were deleted
-// afterwards, and from pods that were gone.
+// backoff of a job that has ended or limits failures by index, and some removals of finalizers.
+// Only the library remembers these removals. They are from pods that were deleted afterwards, or
+// were gone.
 func (r remembered) describe(s *Snapshot, answered *server) string {
 	by := s.Job.Spec.ManagedBy
 	isOthers := by != nil && *by != job.ControllerName && played.Has(release.JobManagedBy)

@@ -9,7 +9,8 @@ import (
 type subject interface {
 	// class returns the class by which rounds are counted.
 	class() string
-	// theirs and ours play the round of each side. theirs runs in a bubble.
+	// theirs plays the round of the real controller, in a bubble. ours plays the round of our
+	// controller.
 	theirs() Result
 	ours() Result
 	// explain returns the row of the documentation that explains a difference.

@@ -52,7 +52,7 @@ func (w *World) fault(write server.Write) (err error, applied bool) {
 
 // takeAway removes a pod that a fault reports as gone, since the server must not show the pod
 // again. Users may remove a pod at any time. Pods that have an owner and no finalizer stay, since
-// theirs patches them and ours does not.
+// the real controller patches them and our controller does not.
 func (w *World) takeAway(name string) {
 	p := server.Get[*corev1.Pod](w.Server, Namespace, name)
 	if p == nil || !isTracked(p) && metav1.GetControllerOf(p) != nil {

@@ -109,7 +109,8 @@ func setPhase(w *World, p *corev1.Pod, phase corev1.PodPhase) error {
 	return status(w, p, func(p *corev1.Pod) { p.Status.Phase = phase })
 }
 
-// restart counts one restart of all containers or of the named one, or as many as are given.
+// restart counts one restart, or the given number of restarts, of the named container or of all
+// containers.
 func restart(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) || p.Spec.NodeName == "" {
 		return nil
@@ -175,8 +176,8 @@ func evict(w *World, p *corev1.Pod, s Step) error {
 	return deletePod(w, p, Step{})
 }
 
-// mark gives the pod a condition and, with "failed", fails it. The containers do not change: a kubelet
-// that is short of memory does so, and others may.
+// mark gives the pod a condition and, with "failed", fails it. The containers do not change. A
+// kubelet that is short of memory leaves them unchanged as well, and others may.
 func mark(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil

@@ -24,7 +24,7 @@ func (s *Server) Create(obj runtime.Object) error {
 	return err
 }
 
-// Change reads an object, lets how change it, and updates it.
+// Change reads an object, lets the function change it, and updates it.
 func Change[T runtime.Object](s *Server, namespace, name string, how func(T)) error {
 	var t T
 	_, err := s.of(t).change(namespace, name, "", func(o object) { how(any(o).(T)) })

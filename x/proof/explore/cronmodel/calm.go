@@ -87,8 +87,8 @@ func (w *worker) calmJobs(s *state) (moved bool) {
 }
 
 // checkSilence checks that a state at rest needs no round before the one that the controller has
-// asked for (CL4): a round at the time of a run, or half an hour later, has nothing to write. It
-// checks nothing once the clock has gone back: a controller waits for a duration, and the model
+// asked for (CL4): a round at the time of a run, or half an hour later, has nothing to write. Once
+// the clock has gone back, it checks nothing. A controller waits for a duration, but the model
 // knows only the time at which the wait was to end.
 func (w *worker) checkSilence(s *state) error {
 	if s.control.moved {

@@ -96,8 +96,8 @@ func lifeOf(p *pod, uid job.UID) jobcheck.Life {
 	return l
 }
 
-// overlapping names the invariants that hold while two controllers overlap (F9). Each pod is still
-// counted once. The others hold since an API server refuses writes that conflict.
+// overlapping names the invariants that hold while two controllers overlap (F9). Some hold because
+// each pod is still counted once, and the rest because an API server refuses writes that conflict.
 var overlapping = []string{"JI1", "JI2", "JI4", "JI14", "JI15", "JI17", "JI20"}
 
 // first returns the first violation of an invariant that holds in the scope.

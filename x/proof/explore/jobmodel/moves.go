@@ -78,7 +78,7 @@ func (w *worker) isReduced() bool {
 	return w.option&NoReduction == 0 && w.rounds.scope.Controllers == 1
 }
 
-// meeting makes the moves that can meet a write, in the sense of Expand.
+// meeting makes the moves that meet a write. Expand describes when a move meets a write.
 func (w *worker) meeting(s *state, write writeStep) {
 	switch write.verb {
 	case verbCreate, verbGroup:
@@ -146,8 +146,8 @@ func (w *worker) kubeletMoves(s *state, i int, p *podInfo) {
 	}
 }
 
-// movePod makes something happen to a pod. It takes 1 from the budget, which points into s, unless
-// that pointer is nil.
+// movePod makes something happen to a pod. Unless budget is nil, it points to a field of s, and
+// movePod takes 1 from it in the next state.
 func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 	next := *s
 	if budget != nil {
@@ -275,8 +275,8 @@ func (w *worker) moveJob(s, next *state, k kind, number int) {
 	w.emit(next, k, detail(0, 0, number), nil)
 }
 
-// newVersion notes a write to the job, by a controller or, with -1, by someone else. If versions
-// are not compared, it is enough to know whether a view is behind.
+// newVersion notes a write to the job. The argument by is the controller that wrote, or -1 for
+// another writer. If versions are not compared, it is enough to know whether a view is behind.
 func (w *worker) newVersion(s *state, by int) {
 	if s.delayed != 0 { // its write was conditional on the version
 		s.delayed = 0

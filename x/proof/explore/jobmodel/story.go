@@ -67,8 +67,8 @@ type told struct {
 }
 
 // follow repeats the steps of a counterexample with numbered pods. UIDs then break ties in the
-// order of the numbers, so the steps may differ from those of the search. They are found by trying
-// all sequences of steps of the same kinds.
+// order of the numbers, so the steps may differ from those of the search. To find them, follow
+// tries all sequences of steps of the same kinds.
 func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 	plain := *m
 	plain.option |= NoSymmetry | named

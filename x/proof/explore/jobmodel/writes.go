@@ -20,8 +20,8 @@ func (w *worker) beginRounds(s *state, c, delivered int) {
 	w.orders(s, c, v, order, 0, delivered)
 }
 
-// orders begins one round for each order of the pods from a place on. Two pods change places only
-// if the controller cannot tell them apart, although they differ.
+// orders begins one round for each order of the pods from the place from on. Two pods change places
+// only if they differ and the controller cannot tell them apart.
 func (w *worker) orders(s *state, c int, v view, order []int, from, delivered int) {
 	if from >= len(order)-1 {
 		w.beginRound(s, c, v, order, delivered)

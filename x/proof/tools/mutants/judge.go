@@ -62,7 +62,8 @@ func judgeFunctions(o options, p *pkg, list []*mutant, done *progress) error {
 	if len(list) == 0 {
 		return nil
 	}
-	// Some tests must be run by "go test", whose folders have such names.
+	// Some tests need "go test". They recognise it by the name of the folder with the binary, so
+	// this folder has such a name.
 	folder, err := os.MkdirTemp("", "go-build-mutants")
 	if err != nil {
 		return err

@@ -117,8 +117,8 @@ func newPkg(root string, fset *token.FileSet, l *packages.Package) (*pkg, error)
 	return p, nil
 }
 
-// Import makes a pkg a types.Importer for type checks of its mutants. They import the same packages
-// as the original.
+// Import makes a pkg a types.Importer. When its mutants are type-checked, they import the same
+// packages as the original.
 func (p *pkg) Import(path string) (*types.Package, error) {
 	if found := p.imports[path]; found != nil {
 		return found, nil

@@ -127,8 +127,8 @@ func (p *pkg) check(
 	return config.Check(p.path, fset, files, nil)
 }
 
-// lenient imports an empty package where the package itself has no such import: then only the
-// generated selector imports it.
+// lenient imports an empty package in place of a package that the original does not import. Only
+// the generated selector has such imports.
 type lenient struct{ *pkg }
 
 func (l lenient) Import(path string) (*types.Package, error) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// runs holds, for a command, the arguments of a run in the repository, and a part of its output. Of
-// other commands only --version is tested.
+// runs has, for each tested command, the arguments of a run in the repository and a part of its
+// output. Of all other commands, only --version is tested.
 var runs = map[string]struct {
 	args []string
 	want string

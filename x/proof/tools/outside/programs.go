@@ -166,8 +166,8 @@ func (o *outside) operator() error {
 }
 
 // prints makes a module for a program. The module requires one of our modules by version. Then
-// prints tidies the module and runs the program. It fails unless the program prints want, and
-// compiles packages only of our modules and of the modules in takes.
+// prints tidies the module and runs the program. It fails if the output differs from want, or if
+// the build needs packages of other modules than ours and those in takes.
 func (o *outside) prints(dir, module, want string, takes ...string) error {
 	required := o.modules[0]
 	if module != "" {

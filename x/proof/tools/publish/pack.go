@@ -43,8 +43,8 @@ type sized struct {
 
 func (s sized) Size() int64 { return s.size }
 
-// pack makes the archive and its hashes, as the go command makes them from a tag: a module in
-// a folder without a license gets the repository's.
+// pack makes the archive and its hashes, as the go command makes them from a tag: a module in a
+// folder without a license gets the license of the repository.
 func (m *Module) pack(root string) (err error) {
 	var files []zip.File
 	licensed, summed := false, len(m.Sum) == 0

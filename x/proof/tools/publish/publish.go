@@ -112,8 +112,8 @@ type file struct {
 	data []byte // if not nil, the content, instead of the file's on the disk
 }
 
-// isPublished reports whether others can require the module in a folder. They cannot require
-// examples, which are copied, and proofs, which run in the repository.
+// isPublished reports whether others can require the module in a folder. They can require neither
+// examples, which are copied, nor proofs, which run in the repository.
 func isPublished(dir string) bool {
 	return !strings.HasPrefix(dir+"/", "examples/") && !strings.HasPrefix(dir+"/", "x/proof/")
 }

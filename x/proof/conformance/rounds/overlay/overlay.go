@@ -84,8 +84,8 @@ func Build(r release.Release, pkg, out string, more map[string]string) error {
 	return compile(root, pkg, out, append(releases.Flags(r, mod, Tag), "-overlay="+filepath.Join(work, "overlay.json")))
 }
 
-// Plain compiles the tests of a package without the overlay. The file overlay, if named, replaces
-// files of this project.
+// Plain compiles the tests of a package without the overlay of this package. If the argument
+// overlay names a file, that overlay replaces files of this project.
 func Plain(r release.Release, pkg, out, overlay string) error {
 	work, err := os.MkdirTemp("", "plain-")
 	if err != nil {

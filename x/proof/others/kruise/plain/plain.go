@@ -32,8 +32,8 @@ func (k *keeper) Add(r manager.Runnable) error {
 
 func (k *keeper) GetEventRecorderFor(string) record.EventRecorder { return &record.FakeRecorder{} }
 
-// Controller returns the controller that add adds to a manager. It watches events, and the client
-// of its reconciler is c.
+// Controller calls add, and returns the controller that add gives to a manager. The controller
+// watches events, and the client of its reconciler is c.
 func Controller(
 	add func(manager.Manager) error, c client.Client, events *informertest.FakeInformers,
 ) (controller.Controller, error) {
