@@ -40,9 +40,8 @@ type Backfill struct {
 	// Zero means that only Options.MaxActive limits them.
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// Except lists runs to leave out. Runs whose jobs have the same name (by default, the runs of
-	// one minute) count as one run. A round adds runs that have a job, up to 100 in all. If more
-	// runs have a job, the history limits do not delete the other jobs until After comes closer to
-	// their runs.
+	// one minute) count as one run. A round adds runs that have a job, up to 100 in all. The
+	// history limits do not delete the jobs of further runs until After comes closer to those runs.
 	Except []time.Time `json:"except,omitempty"`
 }
 

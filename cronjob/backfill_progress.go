@@ -8,9 +8,8 @@ import (
 )
 
 // A Backfill holds its own progress: After is moved past settled runs, and Except lists the settled
-// runs that are later. That any other run of the range has started is known only from the run's
-// job. So a job is not deleted before the progress is stored, and no crash lets a run start twice
-// (CI1).
+// runs that are later. If any other run of the range has started, only the run's job shows that. So
+// a job is not deleted before the progress is stored, and no crash lets a run start twice (CI1).
 
 // ownRuns returns the runs that have a job of the CronJob, in order.
 func (c *census) ownRuns() (runs []time.Time) {
@@ -32,8 +31,8 @@ func (c *census) ownRuns() (runs []time.Time) {
 	return c.names.sorted(runs)
 }
 
-// maxExcept limits the settled runs that a backfill holds in Except. If there are more, the history
-// limits do not delete the jobs of the later ones until After comes closer to these runs.
+// maxExcept limits the settled runs that a backfill holds in Except. The history limits do not
+// delete the jobs of further settled runs until After comes closer to those runs.
 const maxExcept = 100
 
 // settledAhead returns the settled runs after b.After: first the runs in b.Except, then the next

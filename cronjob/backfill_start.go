@@ -16,7 +16,8 @@ const (
 )
 
 // startBackfills starts runs of the backfills, in the order of their IDs. Argument started holds
-// the jobs that the round creates for the schedule, and turn the conditions for all backfills.
+// the jobs that the round creates for the schedule. Argument turn holds the conditions for all
+// backfills.
 func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTurn) (all moves) {
 	if s.CronJob.isDeleted() {
 		return moves{}
@@ -95,8 +96,9 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 
 // backfillTurn holds the conditions for the runs of a backfill in a round.
 type backfillTurn struct {
-	// Runs at or after reserved are left to the schedule; zero means no such time. If held is true,
-	// a run of the schedule is held back, and the backfills start nothing.
+	// The schedule starts the runs at or after the time reserved; if that is zero, it starts none
+	// of them. If held is true, a run of the schedule is held back, and the backfills start
+	// nothing.
 	now, reserved time.Time
 	held          bool
 	// behind is true if the snapshot lacks the controller's own writes; late is the time since
@@ -113,7 +115,7 @@ type backfillTurn struct {
 }
 
 // hold returns the moves of a run that must wait. It returns false if the run can start in addition
-// to the jobs in created.
+// to the jobs in argument created.
 func (t *backfillTurn) hold(id string, run time.Time, name string, created []Creation) (held moves, ok bool) {
 	wait := Wait{Reason: cronjobreason.WaitBackfill, Name: id, Run: run}
 	hasName := func(c Creation) bool { return c.Name == name }

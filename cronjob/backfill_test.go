@@ -397,7 +397,8 @@ func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	if len(end.Backfills) != 1 || !slices.ContainsFunc(end.Backfills[0].Except, hours(7).Equal) || !end.Requeue.At.Equal(s.Now) {
 		t.Errorf("%+v", end)
 	}
-	// The same holds with many other children.
+	// With many other children, the name still shows the run: the backfill starts only the run of
+	// 6:00.
 	s.Backfills = []cronjob.Backfill{between("b", 5, 7, cronjob.Allow)}
 	for n := range 4 {
 		if got := asked(ptr(reconcile(t, s))); !slices.Equal(got, []float64{6}) {

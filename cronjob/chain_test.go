@@ -33,8 +33,8 @@ func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 	return o
 }
 
-// checkStored checks that the conclusion is the same for a plan and an outcome that were stored and
-// read again, and for the outcome that is part of the conclusion.
+// checkStored stores a plan and an outcome, and reads them again. The conclusion must be the same.
+// It must also be the same for the outcome that is part of the conclusion.
 func checkStored(t *rapid.T, p *cronjob.Plan) {
 	o := drawResults(t, p)
 	end := p.Conclude(o)

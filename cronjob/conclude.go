@@ -267,8 +267,8 @@ func (p *Plan) current(w *Writes) []job.Event {
 		return p.Events
 	}
 
-	// Quirk: the reference checks the active list after these deletions, so it does not report the
-	// end of the deleted jobs.
+	// Quirk: the reference deletes finished jobs before it checks the active list, so it does not
+	// report that these jobs have ended.
 	unseen := map[string]bool{}
 	for d := range p.removed(w) {
 		if p.isEager(d) {

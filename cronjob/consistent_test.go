@@ -40,7 +40,7 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 	}
 }
 
-// C5: an active job that a consistent snapshot lacks is gone: the next run needs no look-up.
+// C5: an active job that a consistent snapshot lacks is gone, so the next run needs no look-up.
 func TestC5_ConsistentNeedsNoLookUp(t *testing.T) {
 	running := child(hours(1))
 	s := second(cronjob.Forbid)

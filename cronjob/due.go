@@ -29,7 +29,8 @@ type timing struct {
 type pick struct {
 	// due is the run to start, and latest the latest run that is due. Zero means none.
 	due, latest time.Time
-	// overdue is the number of runs among which due was chosen; with CatchUpAll, at most its limit.
+	// overdue is the number of runs from which due was chosen. With CatchUpAll it is at most the
+	// limit of CatchUpAll.
 	overdue int
 }
 

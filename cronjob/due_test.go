@@ -91,8 +91,8 @@ func TestC8_TooManyMissedTimes(t *testing.T) {
 	}
 }
 
-// With the preset, "@every" counts from the run that was started. Because of a deadline, that run
-// may not be a multiple of the interval after the earlier runs.
+// With the preset, "@every" counts from the run that was started. Because of a deadline, the time
+// from earlier runs to that run may not be a multiple of the interval.
 func TestC7_EveryAfterACreation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@every 1h", StartingDeadlineSeconds: ptr[int64](5400)})
 	plan := reconcile(t, kubernetes(snapshot(c, start.Add(5*time.Hour+20*time.Minute))))

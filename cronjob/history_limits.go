@@ -115,7 +115,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Dele
 
 // isNeeded reports whether a finished job must stay until the status is written. If it were deleted
 // first, a crash before the status write would start its run again (CI1), lose its success (CI12),
-// or leave in the active list a missing job, which holds runs back until it is looked up (C5).
+// or leave the deleted job in the active list, where it holds runs back until it is looked up (C5).
 func (c *census) isNeeded(place int, cronJob *CronJob) bool {
 	child := &c.children[place]
 	switch {
@@ -237,8 +237,9 @@ func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp 
 	return first, sooner(givenUp, beyondLimit(s, s.Options.catchUpLimit()-due.overdue))
 }
 
-// beyondLimit returns the time at which the oldest overdue run exceeds the catch-up limit, or zero if
-// it never does. Argument room is the number of runs that can become overdue before.
+// beyondLimit returns the time at which the oldest overdue run exceeds the catch-up limit, or zero
+// if it never does. Argument room is the number of further runs that can become overdue before that
+// time.
 func beyondLimit(s *Snapshot, room int) time.Time {
 	if room > 0 && !s.CronJob.isSuspended() {
 		return time.Time{} // the schedule's own runs ask for rounds

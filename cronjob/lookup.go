@@ -68,7 +68,8 @@ func childNamed(children []Child, times int) func(name string) int {
 	return find(len(children), times, func(i int) string { return children[i].Name })
 }
 
-// jobNamed returns a function that reports whether an active job or any child has a name.
+// jobNamed returns a function that reports whether a given name is the name of an active job or of
+// a child.
 func (c *census) jobNamed(times int) func(name string) bool {
 	active, children := c.active, c.children
 	place := find(len(active)+len(children), times, func(i int) string {

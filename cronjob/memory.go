@@ -50,7 +50,7 @@ type memory struct {
 	// Deleted are active jobs that were certainly or perhaps deleted, until a snapshot's status
 	// does not list them. The children may still show them, and no notification of the controller's
 	// own writes is guaranteed, so they are looked up as long as the status lists them (CL2). With
-	// Options.ActiveFromChildren, where only the children show which jobs are active, jobs that are
+	// Options.ActiveFromChildren, only the children show which jobs are active. Then jobs that are
 	// gone stay here until the children do not show them (CL5).
 	Deleted []leavingJob `json:"deleted,omitempty"`
 	// Since is the time up to which runs were set aside (Options.SkipOnResume, SkipOnEdit,
@@ -75,15 +75,15 @@ type startedJob struct {
 	// known, but a look-up has found the job. In both cases the snapshots do not show the job yet.
 	Recorded bool `json:"recorded,omitempty"`
 	Found    bool `json:"found,omitempty"`
-	// Over is true if the job has ended or is gone. It stays in the memory because a status that
-	// still lists it as active may have been written, and no snapshot has shown that status yet.
+	// Over is true if the job has ended or is gone. The memory keeps the job because a status that
+	// lists the job as active may have been written, and no snapshot has shown that status yet.
 	Over bool `json:"over,omitempty"`
 }
 
 // isHidden reports whether the memory knows more about the job than any snapshot has shown.
 func isHidden(s startedJob) bool { return s.Recorded || s.Found || s.Over }
 
-// leavingJob is a job that the controller has deleted and whose deletion the children do not show.
+// leavingJob is a job that the controller has deleted. The children do not show the deletion yet.
 type leavingJob struct {
 	Reference
 	// Seen is true if the children have shown the job: once they do not show it any more, it is
@@ -117,8 +117,9 @@ func keepsWrites(consistent bool, quirks cronjobquirk.Set) bool {
 	return !consistent && !quirks.Has(cronjobquirk.Stale)
 }
 
-// keepsUnrecorded reports whether the memory must hold the run of a failed status write. With any
-// of these quirks the next round decides by the status alone.
+// keepsUnrecorded reports whether the memory must hold the run of a failed status write. With quirk
+// Stale, BlindCreate or EagerHistory it need not, because the next round decides by the status
+// alone.
 func keepsUnrecorded(quirks cronjobquirk.Set) bool {
 	switch {
 	case quirks.Has(cronjobquirk.Stale), quirks.Has(cronjobquirk.BlindCreate), quirks.Has(cronjobquirk.EagerHistory):
@@ -162,9 +163,9 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	return json.Marshal(memoryJSON{memoryVersion, m.kept})
 }
 
-// UnmarshalJSON reads a memory. It never fails: data of another version, or that is not a memory,
-// counts as a lost memory. For data that may not even be JSON, call it directly and not through
-// json.Unmarshal.
+// UnmarshalJSON reads a memory. It never fails: data of another version, or data that is not a
+// memory, counts as a lost memory. For data that may not even be JSON, call it directly and not
+// through json.Unmarshal.
 func (m *Memory) UnmarshalJSON(data []byte) error {
 	var in memoryJSON
 	if *m = (Memory{problem: stored.Read(data, memoryVersion, &in)}); m.problem == "" {

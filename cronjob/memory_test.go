@@ -144,8 +144,8 @@ func conflict(t *testing.T, s *cronjob.Snapshot, children ...cronjob.Child) {
 	s.Memory, s.Children = end.Memory, nil
 }
 
-// If status writes fail, the memory holds only the latest unrecorded run. With the preset it holds
-// none, and neither does it after a round that records no run.
+// If status writes fail, the memory holds only the latest unrecorded run. It holds none with the
+// preset, and none after a round that records no run.
 func TestCI1_UnrecordedIsOneTime(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	preset := kubernetes(s)

@@ -75,8 +75,8 @@ func TestCountBusy(t *testing.T) {
 	}
 }
 
-// CI1: a job outside of the active list whose run a backfill has not settled counts only with
-// ReplaceWhenGone, which deletes it.
+// CI1: a backfill has not settled the run of a job, and the active list lacks the job. The job
+// counts only with ReplaceWhenGone, because only then a run deletes it.
 func TestCountUnsettled(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	naming := Naming{}

@@ -12,8 +12,9 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// The kind stores no list of active jobs, a user deletes the running job, and the next run is due
-// before its pods are gone. A round that requests another one immediately makes progress (CL5).
+// The kind stores no list of active jobs. A user deletes the running job, and the next run is due
+// before the pods of that job are gone. A round that requests another one immediately makes
+// progress (CL5).
 func TestCL5_LeavingJobWithoutList(t *testing.T) {
 	asks := map[string]func(w *world.CronJob){
 		"run":     func(*world.CronJob) {},

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// expireFinished deletes finished jobs that are older than keep, and adds a wait for the time at
-// which the next one becomes that old.
+// expireFinished deletes finished jobs that are older than argument keep. It adds a wait for the
+// time at which the next job reaches this age.
 func expireFinished(s *Snapshot, c *census, places []int32, keep time.Duration, out trimming) trimming {
 	var next time.Time
 	for _, i := range places {

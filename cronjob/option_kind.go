@@ -14,7 +14,7 @@ type (
 	Ending = job.ConditionType
 )
 
-// The endings of jobs. Any other word means that a child has neither succeeded nor failed.
+// The endings of jobs. A child that ends with any other word has neither succeeded nor failed.
 const (
 	Complete = job.ConditionComplete
 	Failed   = job.ConditionFailed

@@ -175,7 +175,7 @@ func TestC2_OtherEnds(t *testing.T) {
 			t.Errorf("%s is deleted", name)
 		}
 	}
-	// The terminated ones do not expire by age either, and do not count as running.
+	// The terminated children do not expire by age either, and do not count as running.
 	aged, quiet := in(s, works), in(hourly(cronjob.Spec{}, hours(5.5), s.Children[5:]...), works)
 	aged.Options.KeepFailed, aged.Options.KeepSuccessful = time.Hour, time.Hour
 	if got := reconcile(t, aged); strings.Contains(got.String(), "delete terminated") {

@@ -115,7 +115,8 @@ func (n *Naming) checkNamer(cronJob string, now time.Time) error {
 }
 
 // checkMinutes returns an error if names are in minutes, and the schedule can have several runs in
-// a minute. These would count as one run. It accepts "@every 30s", as Kubernetes does.
+// a minute. The runs of one minute would count as one run. It accepts "@every 30s", as Kubernetes
+// does.
 func (n *Naming) checkMinutes(c *Compiled) error {
 	switch {
 	case n.Form != NameMinutes, c.Schedule.DistinctMinutes(), strings.HasPrefix(c.Schedule.String(), "@"):

@@ -2,11 +2,11 @@ package cronjob
 
 import "time"
 
-// isPaused applies Options.PauseAfterFailures (C19): after that many failures in a row no run
-// starts. The pause ends with a success, which may be a trigger's job, with an edit of the spec, or
-// when failed jobs are deleted, by hand or for their age (KeepFailed). Until then a due run waits,
-// like one that Forbid holds back. A child of another kind also counts as a failure if the limit of
-// failed jobs applies to it ([Child].KeptAs).
+// isPaused applies Options.PauseAfterFailures (C19): after PauseAfterFailures failures in a row no
+// run starts. The pause ends with a success, which may be a trigger's job, with an edit of the
+// spec, or when failed jobs are deleted, by hand or for their age (KeepFailed). Until then a due
+// run waits, like one that Forbid holds back. A child of another kind also counts as a failure if
+// the limit of failed jobs applies to it ([Child].KeptAs).
 func isPaused(s *Snapshot, c *census) (failures int, paused bool) {
 	limit := int(s.Options.PauseAfterFailures)
 	if limit == 0 {

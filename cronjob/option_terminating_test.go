@@ -172,9 +172,9 @@ func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
 	}
 }
 
-// C21: a stuck job has left the active list. If the timeout is raised, the job is not unexpected. A
-// trigger's job that was stuck holds nothing back once it is gone, even if the reply to the status
-// was lost.
+// C21: a stuck job has left the active list. If the timeout is raised, no event calls the job
+// unexpected. A trigger's job that was stuck holds nothing back once it is gone, even if the reply
+// to the status was lost.
 func TestC21_Afterwards(t *testing.T) {
 	s := second(cronjob.Forbid, leaving(child(hours(1))))
 	s.Options.TerminatingTimeout = time.Hour

@@ -156,8 +156,8 @@ func (p *Plan) removed(w *Writes) iter.Seq[*Deletion] {
 }
 
 // MayCreate reports whether the plan's jobs may be created after these look-ups and deletions: all
-// jobs that a run replaces must be deleted (C12), and look-ups must show that jobs whose creation
-// had no reply do not exist (CI15).
+// jobs that a run replaces must be deleted (C12). If the creation of a job had no reply, a look-up
+// must show that the job does not exist (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify[:len(p.Verify)-p.basis.Reviewed.of(len(p.Verify))] {
 		if p.Verify[i].UID == "" && value.At(w.Verified, i).Result != cronjobreason.ResultGone {

@@ -91,9 +91,9 @@ type Creation struct {
 	Reason      cronjobreason.Create `json:"reason"`
 }
 
-// Missed are runs that were due since the last run that was handled, and will not start any more: a
-// later run starts instead, or their deadline has passed (C8, C9). They are in each plan until a
-// later run is handled; Plan.Unstarted has each run only once.
+// Missed are runs that were due after the last handled run and will not start any more: a later run
+// starts instead, or their deadline has passed (C8, C9). They are in each plan until a later run is
+// handled; Plan.Unstarted has each run only once.
 type Missed struct {
 	// Count is exact (B1).
 	Count int `json:"count,omitempty"`
@@ -108,7 +108,7 @@ type Unstarted struct {
 	Reason cronjobreason.Unstarted `json:"reason"`
 	// Count is exact (B1).
 	Count int `json:"count"`
-	// Latest is the latest of these runs.
+	// Latest is the latest of the runs that have not started.
 	Latest time.Time `json:"latest"`
 }
 

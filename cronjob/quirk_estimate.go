@@ -76,7 +76,7 @@ func estimate(s schedule.Schedule, after, now time.Time) estimated {
 	}
 }
 
-// maxSteps bounds the walk of lastByStep. Beyond it, the exact answer is used.
+// maxSteps limits the steps of lastByStep. For more runs, lastByStep computes the exact answer.
 const maxSteps = 1000
 
 // lastByStep steps from run to run and returns the last one in (from, now], or zero.

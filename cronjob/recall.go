@@ -80,7 +80,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) {
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	m.Behind = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
 
-	// A status that has not shown up for so long was changed by another writer.
+	// If a status has not shown up for the time patience, another writer has changed it.
 	patient := m.Behind.IsZero() || s.Now.Before(m.Behind.Add(patience))
 	c.behind = late && patient
 	if !patient {
@@ -174,12 +174,12 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 type sight uint8
 
 const (
-	// sightNone: no child has its name.
+	// sightNone: no child has the job's name.
 	sightNone sight = iota
-	// sightForeign: a foreign child has its name.
+	// sightForeign: a foreign child has the job's name.
 	sightForeign
-	// sightOther: the child with its name is another job of the CronJob. Or that child has
-	// finished, and may be another job.
+	// sightOther: the child with the job's name is another job of the CronJob, or it has finished
+	// and may be another job.
 	sightOther
 	// sightTriggered: the job runs, for a trigger.
 	sightTriggered
@@ -226,8 +226,8 @@ func recordedIn(active []Reference, s startedJob) startedJob {
 	return s
 }
 
-// hasLeft reports whether a started job that the status lacks has left the active list. Otherwise
-// the status may be older than the first one that listed the job.
+// hasLeft reports whether a started job was in the active list and has left it. The status does not
+// list the job. If hasLeft is false, the status may be from before the job was listed.
 func hasLeft(s startedJob, status *Status) bool {
 	if !s.Recorded && !s.Over {
 		return false // no status has listed it
@@ -328,10 +328,10 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 }
 
 // appendLost appends the jobs to look up because their creation had no reply. First come jobs that
-// must not run beside jobs that this round creates. Last come jobs whose runs are not later than
-// accounted: if such a job does not exist, its run must be reported. appendLost also returns the
-// number of these last jobs. A job whose creation is repeated needs no look-up: if the job exists,
-// its name is taken.
+// must not run beside jobs that this round creates. Last come jobs whose runs have been accounted
+// for: if such a job does not exist, its run must be reported. appendLost also returns how many
+// jobs come last for this reason. A job whose creation is repeated needs no look-up: if the job
+// exists, its name is taken.
 func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0
@@ -382,8 +382,8 @@ func waitForSnapshot(now, behind, run time.Time, name string) moves {
 }
 
 // lookAgain returns the time to plan again, even without an event, if something has waited for a
-// newer snapshot since the given time: after a second, then whenever the wait has doubled, at the
-// latest after a minute.
+// newer snapshot since the given time. The next look is after as long as the wait has taken so far,
+// but after at least a second and at most a minute.
 func lookAgain(now, since time.Time) time.Time {
 	return now.Add(min(max(now.Sub(since), time.Second), time.Minute))
 }

@@ -491,8 +491,8 @@ func TestCL2_DeletedUntilTheStatusSaysSo(t *testing.T) {
 	}
 }
 
-// CI15: under each limit, a job whose creation had no reply is looked up before a job is created
-// that must not run beside it.
+// CI15: each limit needs a look-up. If the creation of a job had no reply, the job is looked up
+// before another job is created that must not run beside it.
 func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

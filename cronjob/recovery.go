@@ -68,7 +68,8 @@ func (c *census) countUnsettled() int {
 	return n
 }
 
-// aMoment is the time until the next round, if all that it waits for is the memory of this round.
+// aMoment is the time until the next round, if that round needs nothing but the memory of this
+// round.
 const aMoment = time.Second
 
 // isUnaccounted reports whether the snapshot's memory does not account for a run that has a job.

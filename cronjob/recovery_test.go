@@ -32,7 +32,7 @@ func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
 	}
 }
 
-// The round after a crash between the creation and the status write (M11).
+// This is the round after a crash between the creation and the status write (M11).
 func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1), child(hours(1)))
 	plan := reconcile(t, s)

@@ -45,10 +45,10 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	return m
 }
 
-// remembered returns the started jobs of the next memory: those of the last memory that are not
-// known to have ended, and those that the round has created. The status write is conditional on the
-// snapshot's version. So after a successful write, a recorded job that the active list lacks has
-// left it.
+// remembered returns the started jobs for the next memory. They are the started jobs of the last
+// memory that are not known to have ended, and the jobs that the round has created. The status
+// write is conditional on the snapshot's version. So after a successful write, a recorded job that
+// the active list lacks has left it.
 func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	known, found := p.basis.Memory.Started, p.found()
 	if len(known)+len(found) == 0 {

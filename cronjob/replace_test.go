@@ -362,8 +362,8 @@ func TestC3_AReplacedJobThatWasGone(t *testing.T) {
 	}
 }
 
-// C9, C12: a job that a user has started under the name of a run far ahead does not count as that
-// run, and is replaced like any other.
+// C9, C12: a job that a user has started under the name of a run in the far future does not count
+// as that run. It is replaced like any other job.
 func TestC9_C12_ByHandUnderTheNameOfARun(t *testing.T) {
 	byHand := cronjob.Child{Name: "report-1764172800", UID: "by-hand", StartTime: hours(1)}
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(1.5), byHand)

@@ -59,8 +59,9 @@ func create(s *Snapshot, c *census, t *timing) moves {
 	}
 }
 
-// passOn handles a due run that has started already, or cannot start. With CatchUpAll the next
-// overdue run follows immediately. Without that, it would wait until the schedule's next run (CL4).
+// passOn handles a due run that has started already, or cannot start. With CatchUpAll another round
+// follows immediately for the next overdue run. Otherwise that run would wait until the schedule's
+// next run (CL4).
 func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)
 	all := s.Options.CatchUp == CatchUpAll
@@ -74,8 +75,8 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 			passed.since = t.due // otherwise later runs would never start
 		}
 	case o.standing == isFound, !s.Options.Quirks.Has(cronjobquirk.BlindCreate):
-		// The run must be recorded even if its job is in the active list: lastScheduleTime may be
-		// earlier, because the status was edited, or because the job is of another run in the same
+		// The run must be recorded even if its job is in the active list. lastScheduleTime may
+		// still be earlier: the status was edited, or the job belongs to another run in the same
 		// minute.
 		passed.recorded = t.due
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // TestStories plays the stories of testdata, each in its own world. Each folder has the stories of
-// the rules in one file, and the name of that file. Rewrite the outputs with -update, and commit a
-// rewritten story only if you can explain every line.
+// the rules that one Go file implements. The folder has the name of that file. Rewrite the outputs
+// with -update, and commit a rewritten story only if you can explain every line.
 //
 // A CronJob is created at 2026-01-01T00:00:00Z by the command "cronjob", with a batch/v1 spec as
 // input. The commands are the fields of the table stage.commands, each with a comment. A command

@@ -23,8 +23,8 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 	case compiled.Problem != 0:
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
-		// With quirk Estimate, estimateDue decides: the reference may find a run of such a
-		// schedule.
+		// A schedule that never has a run gets here only without quirk Estimate. With the quirk,
+		// estimateDue decides, because the reference may find a run.
 		return cronjobreason.WaitNever
 	}
 	return 0
@@ -52,7 +52,8 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 		if compiled.Problem == cronjobreason.ProblemUnknownTimeZone {
 			message += "; correct the name"
 			if strings.Contains(message, "unknown time zone") {
-				// A machine can also lose a name: old names such as CET moved to a package of their own.
+				// The machine may lack a correct name: old names such as CET moved to a package of
+				// their own.
 				message += ", or give the controller the zones of time/tzdata by importing it"
 			}
 		}

@@ -56,7 +56,8 @@ func findTrigger(triggers []Trigger, id string) (int, bool) {
 	return slices.BinarySearchFunc(triggers, id, func(t Trigger, id string) int { return cmp.Compare(t.ID, id) })
 }
 
-// isTriggered reports whether a job has the name of one of these triggers, which must be sorted.
+// isTriggered reports whether a job has the name of one of the triggers. The triggers must be
+// sorted.
 func isTriggered(triggers []Trigger, cronJob, name string) bool {
 	if len(triggers) == 0 || !isTriggerName(cronJob, name) {
 		return false

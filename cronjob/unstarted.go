@@ -116,9 +116,9 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
-// reopened moves accounted back to just before the due run, if it is later. It is called after an
-// edit of the schedule: only runs of the old schedule were accounted for. With CatchUpAll more runs
-// follow the due run, and each of them starts or is reported.
+// reopened moves the time accounted back to just before the due run, if accounted is later. It is
+// called after an edit of the schedule: only runs of the old schedule were accounted for. With
+// CatchUpAll more runs follow the due run, and each of them starts or is reported.
 func (l ledger) reopened(t *timing) ledger {
 	if !t.due.IsZero() && t.due.Before(l.accounted) {
 		l.accounted = t.due.Add(-1)

@@ -22,11 +22,11 @@ func (s *Spec) validate(opts ...schedule.Option) error {
 		checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
 }
 
-// ValidateUpdate returns the errors for which an API server refuses to change the spec of old to
-// next. [Default] must have completed both specs. All fields may change, and next is checked as by
-// [Validate], with two exceptions: its schedule may name a zone if the old schedule does and there
-// is no timeZone, and an unchanged timeZone is not looked up. The release makes no difference from
-// 1.31 to 1.37.
+// ValidateUpdate returns the errors for which an API server refuses to change the spec of CronJob
+// old to spec next. [Default] must have completed both specs. All fields may change, and next is
+// checked as by [Validate], with two exceptions: its schedule may name a zone if the old schedule
+// does and there is no timeZone, and an unchanged timeZone is not looked up. The release makes no
+// difference from 1.31 to 1.37.
 func ValidateUpdate(old *CronJob, next Spec, r release.Release) error {
 	var problems []error
 	if namesZone(next.Schedule) && namesZone(old.Spec.Schedule) && next.TimeZone == nil {

@@ -38,8 +38,8 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 }
 
 // TestE1_TrackerWithoutMemory: the memory was lost, but a tracker has put the writes in flight into
-// the new one. They still hold the round back. Nothing else in a memory without a job's UID does,
-// and nothing at all with a consistent snapshot.
+// the new memory. These writes still hold the round back. If a memory has no UID of a job, nothing
+// else in it holds the round back. If the snapshot is consistent, not even the writes do.
 func TestE1_TrackerWithoutMemory(t *testing.T) {
 	for _, test := range []struct {
 		name       string

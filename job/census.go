@@ -35,8 +35,8 @@ type census struct {
 	// leaving are tracked pods that are being deleted and do not count as failed yet.
 	leaving []int32
 	// inFlight are pods that ended or count as failed. An earlier round removed their finalizer,
-	// but the snapshot still shows it. The status may also be from before the removal, so the
-	// indexes of these pods count (J14, J16).
+	// but the snapshot still shows the finalizer. The status may be as old, so the indexes of these
+	// pods count (J14, J16).
 	inFlight []int32
 	// accounted are failed pods without the finalizer. The podFailurePolicy needs them.
 	accounted []int32
@@ -140,7 +140,7 @@ func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexse
 }
 
 // addIndexes adds the indexes of active pods to the set, up to the first pod that needs a closer
-// look. It returns the number of pods before that.
+// look. It returns the number of pods before that pod.
 func addIndexes(pods []Pod, limit int32, active *indexset.Set) int {
 	var near indexset.Near
 	for i := range pods {
@@ -167,12 +167,14 @@ func addIndexes(pods []Pod, limit int32, active *indexset.Set) int {
 }
 
 // take makes the census. It looks at each pod once, claims it (J6), counts it (J11), and lists it
-// if it needs a closer look. In known, it marks the UIDs of pods that still carry the finalizer.
+// if it needs a closer look. In table known, it marks the UIDs of pods that still carry the
+// finalizer.
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
 	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
 
-	// Each turn counts a run of pods that need no closer look, and then looks at one that does.
+	// Each turn of the loop counts the next pods that need no closer look, and then looks at the
+	// pod after them.
 	for place := 0; ; place++ {
 		var run plain
 		if rest := s.Pods[place:]; indexed {

@@ -49,8 +49,9 @@ func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int
 // planDueIndexes is planCreations for a job with backoffLimitPerIndex. It chooses the indexes whose
 // own backoff is over. An index that waits still counts as one of the missing pods (J31).
 func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
-	// Only an index with a carrier can wait: a failed pod that holds its failure count. So not more
-	// indexes wait than there are carriers, and further pending indexes would change nothing.
+	// Only an index with a carrier can wait. A carrier is a failed pod that holds the failure count
+	// of its index. So there are at most as many waiting indexes as carriers, and further pending
+	// indexes would change nothing.
 	enough := int64(s.Options.podWrites() + len(found.carriers.places))
 	if s.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
 		enough = int64(s.Options.podWrites())

@@ -3,8 +3,8 @@ package job
 import "time"
 
 // deadline returns the time at which activeDeadlineSeconds have passed (J23), or zero for never. A
-// suspended job has no deadline, nor has a job whose deadline is beyond the range of time.Duration,
-// 292 years.
+// suspended job has no deadline. A deadline beyond the range of time.Duration, 292 years, counts as
+// none.
 func deadline(spec *Spec, start time.Time) time.Time {
 	const longest = int64(1<<63-1) / int64(time.Second)
 	seconds := spec.ActiveDeadlineSeconds

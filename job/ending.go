@@ -9,9 +9,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// declaredEnd returns the end that a round may declare, or the zero Verdict (J26, J27, JI8). active
-// is the number of active pods after the round's deletions. It must be 0, so every deletion must
-// have succeeded. No own write may be in flight. Call it only for a round that creates no pods.
+// declaredEnd returns the end that a round may declare, or the zero Verdict (J26, J27, JI8).
+// Argument active is the number of active pods after the round's deletions. It must be 0, so every
+// deletion must have succeeded. No own write may be in flight. Call it only for a round that
+// creates no pods.
 func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
 	if active > 0 {
 		return Verdict{}

@@ -142,8 +142,8 @@ func (x *indexes) progress(status *Status, spec *Spec) (p progress) {
 	return p
 }
 
-// format returns the text of the set, or old itself if the text has not changed. Indexes are only
-// ever added to a set, so an unchanged size means an unchanged set.
+// format returns the text of the set, or argument old itself if the text has not changed. Indexes
+// are only ever added to a set, so an unchanged size means an unchanged set.
 func (x *indexes) format(set *indexset.Set, old string, same int) string {
 	if set.Len() == same {
 		return old

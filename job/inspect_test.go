@@ -149,7 +149,7 @@ func TestInferBackoff(t *testing.T) {
 }
 
 // TestInspect_DeletedPods: if the job replaces terminating pods immediately, they count as failed,
-// unless they have succeeded. Running pods that are not being deleted do not.
+// unless they have succeeded. Running pods that are not being deleted do not count as failed.
 func TestInspect_DeletedPods(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 9, "completionMode": "Indexed", "parallelism": 3}`)
 	s.Job.Status.CompletedIndexes, s.Job.Status.Succeeded = "0-1", 2

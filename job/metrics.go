@@ -12,11 +12,11 @@ import (
 // begin with job_controller_ (J42). No figure is negative, and over all rounds each pod, index and
 // match is reported once, as long as the memory is kept (JI27).
 //
-// The adapter must measure three other metrics, because they cover more than rounds:
+// The adapter must measure three other metrics, because they depend on more than rounds:
 // job_sync_duration_seconds, jobs_by_external_controller_total and
-// terminated_pods_tracking_finalizer_total. The second counts each job that appears with another
-// managedBy. The third is counted where pods are watched: event "add" for a pod that has ended with
-// its finalizer, and "delete" once the pod loses the finalizer or is gone.
+// terminated_pods_tracking_finalizer_total. The second counts each job that appears with the
+// managedBy of another controller. The third is counted where pods are watched: event "add" for a
+// pod that has ended with its finalizer, and "delete" once the pod loses the finalizer or is gone.
 type Metrics struct {
 	// CompletionMode, Action and SyncFailed are the labels of job_syncs_total. Action is empty for
 	// a round that job_syncs_total does not count: the job has ended or is not ours, or the

@@ -109,7 +109,8 @@ func common(a, b []UID) (both []UID) {
 	return both
 }
 
-// later returns the greater value of each figure, and the UIDs of next, which has all UIDs of r.
+// later returns the greater value of each figure of r and next. It returns the UIDs of next, which
+// include all UIDs of r.
 func (r reported) later(next reported) reported {
 	next.Succeeded = max(r.Succeeded, next.Succeeded)
 	next.Failed = max(r.Failed, next.Failed)

@@ -51,7 +51,7 @@ type Plan struct {
 	// Requeue is the time at which the plan changes even if nothing happens. Conclusion.Requeue
 	// is the time to plan again, which may be earlier.
 	Requeue Requeue `json:"requeue,omitzero"`
-	// Waits list what the job waits for, with figures.
+	// Waits list what the job waits for, and until when or for how many pods.
 	Waits []Wait `json:"waits,omitempty"`
 	// Events are to be reported whether or not the writes succeed.
 	Events []Event `json:"events,omitempty"`

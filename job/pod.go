@@ -56,13 +56,13 @@ func (d PodDeletion) Begun() time.Time {
 type PodDetail struct {
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// ReadyTransition is the time at which the condition Ready turned True or False. It is zero
-	// while Ready is Unknown or unset, since the pod need not have finished then (J32).
+	// while Ready is Unknown or unset, because the pod may not have finished yet (J32).
 	ReadyTransition time.Time          `json:"readyTransition,omitzero"`
 	Containers      []jobpod.Container `json:"containers,omitempty"`
 	Conditions      []PodCondition     `json:"conditions,omitempty"`
-	// With backoffLimitPerIndex, FailureCount is the number of failures of the index before this
-	// pod that count. IgnoredFailureCount is the number of those that the podFailurePolicy ignored
-	// (J18).
+	// With backoffLimitPerIndex, FailureCount is the number of earlier failures of the index that
+	// count. IgnoredFailureCount is the number of earlier failures that the podFailurePolicy
+	// ignored (J18).
 	FailureCount        int32 `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32 `json:"ignoredFailureCount,omitempty"`
 	// ResourceVersion is opaque: an adapter may make a deletion conditional on it.

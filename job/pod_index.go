@@ -51,8 +51,7 @@ func (i Index) String() string {
 	return strconv.Itoa(int(i.Int32()))
 }
 
-// isBelow reports whether there is an index, and it is less than limit, which is not
-// negative.
+// isBelow reports whether the index exists and is less than limit. The limit must not be negative.
 func (i Index) isBelow(limit int32) bool { return i.code-2 < uint32(limit) }
 
 // MarshalJSON writes a number, -1 for NoIndex, or null if none is given.

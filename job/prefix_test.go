@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJI26_PrefixLaw runs a job for which it is drawn how each pod ends. It runs the job once
-// without faults, and then once for each write, with a crash before this write. After the crash the
+// TestJI26_PrefixLaw draws a job and the end of each of its pods. It runs the job once without
+// faults, and then once for each write, with a crash before this write. After the crash the
 // controller has forgotten everything. The job always ends in the same way (L8).
 func TestJI26_PrefixLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,7 +14,7 @@ import (
 // (BenchmarkSteady, BenchmarkSteadyHalfDone). For an Indexed job, both find out whether each pod
 // has an index of its own, which takes as long as counting the pods (BenchmarkSteadyIndexed).
 
-// planQuiet plans a round that has nothing to do, and reports whether it is one.
+// planQuiet plans a round if it has nothing to do. Otherwise ok is false.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	spec, status := &s.Job.Spec, &s.Job.Status
 	if !isPlain(spec, &s.Options) || !isCalm(&s.Job, &s.Memory) {

@@ -166,7 +166,7 @@ func isExpected(created jobreason.Result, quirks jobquirk.Set) bool {
 }
 
 // Expected returns the number of the plan's creations that will be observed, given their results.
-// An adapter that keeps expectations waits for that many (E2).
+// An adapter that keeps expectations waits for this number of creations (E2).
 func (p *Plan) Expected(created []Effect) int {
 	n := 0
 	for i := range created {
@@ -201,7 +201,7 @@ func withFigures(status Status, b *basis, pods *counts) Status {
 // isAt reports whether the pointer points to the value.
 func isAt(p *int32, value int32) bool { return p != nil && *p == value }
 
-// repoint returns old if it points to the value already, and a new pointer otherwise.
+// repoint returns pointer old if it points to the value already, and a new pointer otherwise.
 func repoint(old *int32, value int32) *int32 {
 	if isAt(old, value) {
 		return old

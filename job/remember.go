@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// remember returns the next memory (B5). before are the figures that the metrics of earlier rounds
-// have reported, and after those of the final status.
+// remember returns the next memory (B5). Argument before holds the figures that the metrics of
+// earlier rounds have reported. Argument after holds the figures of the final status.
 func (a *aftermath) remember(before, after *reported) Memory {
 	c := &a.Carried
 	if a.Facts.JobUID == "" {
@@ -52,10 +52,10 @@ func (a *aftermath) remember(before, after *reported) Memory {
 	return m
 }
 
-// expect returns the writes that the next snapshot may not show yet (E1, E3). A write that failed
-// is not expected (E2), nor is the deletion of a pod that was gone already. The deletions that end
-// a job are not expected either: they do not wait for earlier writes to be seen, and must not
-// replace the record of these earlier writes.
+// expect returns the writes that the next snapshot may not show yet (E1, E3). It leaves out writes
+// that failed (E2), and deletions of pods that were gone already. The deletions that end a job are
+// not expected either: they do not wait for earlier writes to be seen, and must not replace the
+// record of these earlier writes.
 func (a *aftermath) expect() expectations.Counts {
 	next := expectations.Counts{At: a.Facts.Now}
 

@@ -79,10 +79,10 @@ func hasMisplaced(spec *Spec, c *census) bool {
 	return spec.isIndexed() && c.active != int64(c.activeIndexes.Len())
 }
 
-// separateMisplaced separates the pods without an index of their own from the others. active must
-// be in order of worth. Of several pods with the same index, the last one stays. If more pods are
-// misplaced than a round deletes, those with the lowest indexes come first. The spare set is
-// overwritten.
+// separateMisplaced separates the pods without an index of their own from the others. Argument
+// active must be in order of worth. Of several pods with the same index, the last one stays. If
+// more pods are misplaced than a round deletes, those with the lowest indexes come first. The spare
+// set is overwritten.
 func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, misplaced []int32) {
 	spare.Reset()
 	for _, i := range slices.Backward(active) {

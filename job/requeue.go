@@ -39,7 +39,7 @@ const pollDelay = time.Second
 // requeue returns the time to plan again if no event comes. It is the plan's, or earlier if the
 // writes of this round have made something possible for the next one (L9).
 func (a *aftermath) requeue(retry bool) Requeue {
-	// The real controller does not end a round because an orphan is gone.
+	// If an orphan is gone, the round of the real controller goes on.
 	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed.Result != jobreason.ResultGone
 	if retry || coarse || !a.goesOn() {
 		return a.plan.Requeue

@@ -11,7 +11,7 @@ import (
 
 // The default limits of one round (J30, J35).
 const (
-	// maxPodWrites is the most creations, and the most deletions of surplus pods.
+	// maxPodWrites limits the creations of a round, and its deletions of surplus pods.
 	maxPodWrites = 500
 	// maxUncounted limits the sum of the UIDs in the uncounted lists and the new completed indexes.
 	maxUncounted = 500
@@ -35,7 +35,7 @@ type dueUntracking struct {
 // is not late and the list has no needless gaps.
 //
 // Some finalizers are removed only if the end is declared, which depends on the results of the
-// deletions. Otherwise the room of these pods goes to other pods (J37). Argument spare is
+// deletions. If the end is not declared, other pods get their room (J37). Argument spare is
 // overwritten.
 func appendFitting(
 	untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set,
@@ -69,8 +69,8 @@ func appendFitting(
 }
 
 // markFitting marks the finalizers for which a round has room, and reports whether some are left
-// over. end tells whether the round declares the end. If stops is true, it stops at the pod that
-// fills the round, as Kubernetes does.
+// over. Argument end tells whether the round declares the end. If argument stops is true,
+// markFitting stops at the pod that fills the round, as Kubernetes does.
 func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 	for i := range due {
 		d := &due[i]
@@ -97,8 +97,8 @@ func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 	return capped
 }
 
-// takesRoom reports whether the status has to record something new about the pod. written are the
-// indexes that the status lists already.
+// takesRoom reports whether the status has to record something new about the pod. Argument written
+// holds the indexes that the status lists already.
 func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
 	switch d.As {
 	case jobreason.CountedIndex:

@@ -145,7 +145,7 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 	return plan.Conclude(o)
 }
 
-// BenchmarkScale is a whole round with many things of each dimension.
+// BenchmarkScale measures a whole round with many objects, for each of the dimensions.
 func BenchmarkScale(b *testing.B) {
 	for _, d := range dimensions {
 		for _, n := range []int{1_000, 10_000, 100_000} {
@@ -162,8 +162,9 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// TestMemoryGrowsInProportion compares the bytes that a round allocates for 2 000 and for 16 000
-// things of each dimension. There must be about eight times as many bytes, not sixty-four times.
+// TestMemoryGrowsInProportion compares the bytes that a round allocates for a snapshot with 2 000
+// objects and for one with 16 000, for each of the dimensions. The larger round may allocate about
+// eight times as many bytes, not sixty-four times.
 func TestMemoryGrowsInProportion(t *testing.T) {
 	for _, d := range dimensions {
 		few, many := d.snapshot(2_000), d.snapshot(16_000)

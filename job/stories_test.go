@@ -18,8 +18,8 @@ import (
 )
 
 // TestStories plays the stories of testdata, each in a world of its own. Each folder has the
-// stories of the rules in one file, and the name of that file. Rewrite the outputs with -update,
-// and commit a rewritten story only if you can explain every line.
+// stories of the rules that one Go file implements. The folder has the name of that file. Rewrite
+// the outputs with -update, and commit a rewritten story only if you can explain every line.
 //
 // The command "job" creates the job, with a batch/v1 spec as input. A missing template is filled
 // in. The commands are the fields of the table stage.commands, each with a comment.
@@ -455,8 +455,8 @@ var (
 	manyUIDs = regexp.MustCompile(`\[(uid-\d+ ){7,}uid-\d+\]`)
 )
 
-// brief shortens a text. More than five alike lines in a row become one line; in a long text, all
-// alike lines do. A long list of UIDs becomes their number.
+// brief shortens a text. More than five alike lines in a row become one line. In a long text, alike
+// lines are first moved together. A long list of UIDs becomes their number.
 func brief(text string) string {
 	text = manyUIDs.ReplaceAllStringFunc(text, func(list string) string {
 		return fmt.Sprintf("[%d UIDs]", strings.Count(list, " ")+1)

@@ -40,8 +40,8 @@ const maxProbe = 128
 
 func (t *uidTable) len() int { return t.used }
 
-// reset empties the table and makes room for n UIDs. It clears only the memory that they need, so
-// that a small job costs no more after a large one.
+// reset empties the table and makes room for n UIDs. It clears only the memory that n UIDs need. So
+// a small job does not cost more because a large job came before it.
 func (t *uidTable) reset(n int) {
 	t.used, t.crowded = 0, nil
 	t.slots = emptied(t.slots, n)

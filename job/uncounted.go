@@ -11,8 +11,8 @@ import (
 type backlog struct {
 	// left are the UIDs whose pods still carry the finalizer.
 	left UncountedTerminatedPods
-	// succeeded and failed are the numbers of the other UIDs. They move into the counters with the
-	// next write.
+	// succeeded and failed are the numbers of listed UIDs whose pods have lost the finalizer. The
+	// next status write moves them into the counters.
 	succeeded, failed int64
 }
 

@@ -54,8 +54,8 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 	return subject{s, zone}
 }
 
-// drawInstant draws an instant, often within a day of a transition of the zone or of a time in
-// borders.
+// drawInstant draws an instant. It is often within a day of a transition of the zone, or of one of
+// the times in variable borders.
 func drawInstant(t *rapid.T, loc *time.Location, label string) time.Time {
 	u := time.Unix(rapid.Int64Range(-5e9, 2e10).Draw(t, label), rapid.Int64Range(0, 999999999).Draw(t, label+" ns"))
 	if rapid.Bool().Draw(t, label+" near transition") {

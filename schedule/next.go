@@ -47,9 +47,9 @@ func (p *plan) specialNext(t time.Time) time.Time {
 // horizon covers the five calendar years that the reference searches.
 const horizon = 6 * 366 * secondsPerDay
 
-// referenceNext implements Next under Kubernetes, but always ends. The reference's search never
-// ends if it steps onto a date that does not exist. Only the search itself could show whether it
-// steps onto one. So if there is such a date within the horizon, Next gives the exact answer.
+// referenceNext implements Next as Kubernetes does, but it always ends. The reference's search
+// never ends if it meets a date that the zone skips, and only the search itself could show whether
+// it meets one. So if the zone skips a date within the horizon, Next gives the exact answer.
 //
 // Quirk: impossible dates (S3) can have runs. Around a month that begins without a
 // midnight the reference does not notice that the month has changed, so it can find

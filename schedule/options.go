@@ -23,7 +23,7 @@ type settings struct {
 	specialDays bool
 	// notBefore and notAfter are the bounds; zero means none.
 	notBefore, notAfter time.Time
-	// also and except are the specs of other schedules.
+	// also and except are the schedules that Also and Except were called with.
 	also, except []string
 }
 
@@ -137,7 +137,7 @@ func Also(specs ...string) Option {
 }
 
 // Except removes the times of other schedules, including times that Also adds. With Except("* * 25
-// 12 *") nothing runs on the 25th of December. See Also.
+// 12 *") nothing runs on the 25th of December. [Also] describes how schedules are combined.
 func Except(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.except = append(s.except, specs...) }

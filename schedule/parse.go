@@ -6,7 +6,7 @@ import (
 )
 
 // fieldNames are the names of the fields by index. The seconds come last, although they are written
-// first, so that the others have the same index without them.
+// first. So the other fields have the same index with and without seconds.
 var fieldNames = [...]string{"minute", "hour", "day-of-month", "month", "day-of-week", "second"}
 
 // The fields that special days can be in, by index.

@@ -18,7 +18,8 @@ type plan struct {
 	spec string
 	// Runs lie in (after, until].
 	after, until int64
-	// single is a run in addition to the others, if hasSingle is true.
+	// If hasSingle is true, single is one more run, in addition to those of the fields or the
+	// interval.
 	single    int64
 	hasSingle bool
 	// evenSince is the instant since which each minute of UTC has runs, at the same seconds in all
@@ -49,9 +50,9 @@ func (s Schedule) Prev(t time.Time) time.Time {
 	return s.plan.instant(s.plan.prev(unix))
 }
 
-// Latest returns the last run in (after, now], and whether there is one. If after is the last run
-// that was handled, this is the run that is due at now. Latest takes as long as Next, no matter how
-// long the span is (B1).
+// Latest returns the last run in (after, now], and whether there is one. If argument after is the
+// last run that was handled, the result is the run that is due at now. Latest takes as long as
+// Next, no matter how long the span is (B1).
 func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	from, until := span(after, now)
 	if s.Never() || from >= until || until <= s.plan.after {

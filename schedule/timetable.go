@@ -50,9 +50,9 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 		onward, overlap := s.end, s.next() < s.offset
 		if !overlap {
 			// The pattern has no time between the end of s and c. So no stretch that ends well before
-			// c has a run, and no gap before c skips one: the search leaves these stretches out. It
-			// does not if s ends with an overlap, because the next stretch then repeats times that
-			// are earlier than c.
+			// c has a run, and no gap before c skips one. The search leaves these stretches out. If s
+			// ends with an overlap, the search looks at them, because the next stretch repeats times
+			// that are earlier than c.
 			onward = max(onward, unixAt(c, slack))
 		}
 

@@ -23,7 +23,7 @@ type zone struct {
 	index   []uint32
 	indexed int64 // the beginning of the first slot
 
-	// yearly, if not nil, holds from the year firstRuledYear on.
+	// yearly, if not nil, is the rule from the year firstRuledYear on.
 	yearly *yearlyRule
 
 	// lost holds the ends of gaps of half a day or more, which may skip a date (see referenceNext).
@@ -41,9 +41,9 @@ type move struct {
 	offset int64
 }
 
-// Before firstRuledYear, transitions are listed, which is faster. From then on, zones of the
-// database that have a yearly rule have no other transitions: zic, which compiles the database,
-// lists transitions only up to 2037 if a rule follows.
+// Before firstRuledYear, a zone lists its transitions, and a search in the list is faster than the
+// rule. From then on, a zone with a yearly rule needs only the rule: zic, which compiles the zone
+// database, lists transitions only up to 2037 if a rule follows.
 const (
 	firstRuledYear = 2100
 	ruleBegins     = 4102444800
@@ -96,7 +96,8 @@ func (z *zone) at(unix int64) stretch {
 	return z.byMove(z.place(unix))
 }
 
-// place returns the index of the move that holds at an instant before the end of the list.
+// place returns the index of the last move at or before an instant. It never returns the entry that
+// ends the list.
 func (z *zone) place(unix int64) int {
 	if last := len(z.moves) - 2; unix >= z.moves[last].since {
 		return last

@@ -73,7 +73,7 @@ var ErrExists = errors.New("a job of that name exists")
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
 // ErrAgain is the error of Apply if no call failed, but a run was not started: a look-up has found
-// a job that the snapshot does not show, and that may still be running (CI15).
+// a job that may still be running, and the snapshot does not show that job (CI15).
 var ErrAgain = errors.New("plan again soon: a run waits for a job that only a look-up has found")
 
 // Executor carries out plans. The zero value is ready to use, and safe for

@@ -19,5 +19,6 @@
 //
 // The interfaces of this package never get another method. A later feature would be an optional
 // interface like [Observer], which the executor looks for. A backend that wraps another needs a
-// method Unwrap() [Backend], so that the optional interfaces of the other are found.
+// method Unwrap() [Backend], so that the executor finds the optional interfaces of the wrapped
+// backend.
 package cronjobapply

@@ -51,7 +51,7 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 const maxCatchUp = 100
 
 // checkOldest checks CI6 for CatchUpAll: of the runs within the deadline, the oldest starts. If
-// there are more than the limit, only the latest of them count, as many as the limit.
+// there are n runs more than the limit, the oldest n are skipped.
 func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	limit := int(o.CatchUpLimit)

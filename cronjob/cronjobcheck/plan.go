@@ -157,9 +157,9 @@ func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !slices.ContainsFunc(s.Children, isChild) && !s.Memory.Equal(cronjob.Memory{})
 }
 
-// isKnownGone reports whether the controller may know from its memory that a child is gone. Then an
-// earlier deletion or look-up has found that out, and the children are still older. State.Create
-// checks whether the job really is gone.
+// isKnownGone reports whether the controller may know from its memory that a child is gone, because
+// of an earlier deletion or look-up. The children do not show it yet. State.Create checks whether
+// the job really is gone.
 func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
 }

@@ -21,9 +21,9 @@ const (
 	Estimate Quirk = 1 + iota
 	// SilentMiss does not report a run that has missed its deadline (C9).
 	SilentMiss
-	// EagerHistory deletes finished jobs before the status shows that they succeeded, that their
-	// runs have started, and that they are not active any more. It also deletes jobs that are
-	// already being deleted (C2, C4).
+	// EagerHistory deletes finished jobs too early: the status may not show yet that they
+	// succeeded, that their runs have started, or that they are not active any more. It also
+	// deletes jobs that are already being deleted (C2, C4).
 	EagerHistory
 	// BlindCreate tries to create the job of a run even if the job is among the children, and
 	// reports the existing job as unexpected. It records the CronJob's own job only when the

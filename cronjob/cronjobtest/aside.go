@@ -14,7 +14,8 @@ import (
 // the program's memory. After a round with an error the program may still have the memory of an
 // earlier round, so the exact time is unknown.
 type aside struct {
-	// No run up to least may start any more. Runs up to most may have been given up.
+	// No run up to the time least may start any more. The runs up to the time most may have been
+	// given up.
 	least, most time.Time
 	// suspended and schedule are the fields of the spec that are stored in the memory. If that is
 	// not certain, they are false and empty.

@@ -38,8 +38,8 @@ func (e *Env) state() *cronjobcheck.State {
 	return st
 }
 
-// look reads the store again, and compares it with its content before the write w. If w is zero,
-// nothing may have changed.
+// look reads the store again, and compares it with what the store held before write w. If w is
+// zero, nothing may have changed.
 func (e *Env) look(w world.Write) {
 	by := life.By(w)
 	e.was = e.truth
@@ -118,7 +118,7 @@ func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
 			s.CronJob.Status, e.truth.Object.Status)
 	}
 
-	// The status was compared above, and the snapshot may lack the other two fields.
+	// The status was compared above. The snapshot may lack Version and SpecChanged.
 	is := e.truth.Object
 	is.Status, is.Version, is.SpecChanged = s.CronJob.Status, s.CronJob.Version, s.CronJob.SpecChanged
 	if text := life.Difference(&is, &s.CronJob); text != "" {

@@ -40,8 +40,8 @@ func find(names string, i int) (name string, ok bool) {
 	return "", false
 }
 
-// Read sets a value to the one that a text names. The empty text is the first name. Any other text
-// is an error that begins with the field, and changes nothing.
+// Read sets *v to the value that a text names. The empty text is the first name. Any other text is
+// an error that begins with the field, and changes nothing.
 func Read[T ~uint8](v *T, names string, text []byte, field string) error {
 	if len(text) == 0 {
 		*v = 0

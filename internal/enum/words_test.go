@@ -53,7 +53,7 @@ var words = map[string]encoding.TextMarshaler{
 	"release.Release":         release.V133(),
 }
 
-// noWords are the other types that are read from text.
+// noWords lists the types that are read from text and are not in words.
 var noWords = []string{"job.Indexes"} // numbers
 
 // TestUnknownWords: an unknown word or a number is an error that quotes it, as text and as JSON,

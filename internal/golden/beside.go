@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Beside calls decide with drawn snapshots and with variants of each. A variant has another value
-// in one place: a value of the same type from the snapshot, a number that is one more or less, or a
-// time that is a nanosecond before or after another. So the variants combine times and numbers that
-// no life brings together. The decisions are compared with a file of hashes, one for each drawn
-// snapshot, which -update writes.
+// Beside calls function decide with drawn snapshots and with variants of each snapshot. A variant
+// has another value in one place: a value of the same type from the snapshot, a number that is one
+// more or less, or a time that is a nanosecond before or after another. So the variants combine
+// times and numbers that no life brings together. The decisions are compared with a file of hashes,
+// one for each drawn snapshot, which -update writes.
 //
 // Decide must not change the snapshot, and the JSON of its results must be the same in each run.
 func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, decide func(*S) any) {

@@ -75,7 +75,7 @@ func (c *Command) Word(i int) string {
 	return ""
 }
 
-// String returns the value of key, or missing when key is not given.
+// String returns the value of key. If key is not given, it returns argument missing.
 func (c *Command) String(key, missing string) string {
 	c.t.Helper()
 	c.used[key] = true
@@ -97,8 +97,8 @@ func (c *Command) List(key string) []string {
 	return a.Values
 }
 
-// Int returns the value of key as a decimal number, or missing when key is not
-// given.
+// Int returns the value of key as a decimal number. If key is not given, it returns argument
+// missing.
 func (c *Command) Int(key string, missing int) int {
 	c.t.Helper()
 	c.used[key] = true
@@ -109,8 +109,8 @@ func (c *Command) Int(key string, missing int) int {
 	return n
 }
 
-// Duration returns the value of key in the form of time.ParseDuration, or
-// missing when key is not given.
+// Duration returns the value of key in the form of time.ParseDuration. If key is not given, it
+// returns argument missing.
 func (c *Command) Duration(key string, missing time.Duration) time.Duration {
 	c.t.Helper()
 	return value(c, key, missing, "a duration", time.ParseDuration)

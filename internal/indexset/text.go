@@ -78,7 +78,7 @@ type Piece struct {
 	IsRange     bool
 	// plain is false when a number has leading zeros or a plus sign.
 	plain bool
-	// pair is true when First is the next index after the piece before.
+	// pair is true when First is the index right after Last of the piece before.
 	pair bool
 }
 

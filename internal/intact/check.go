@@ -19,16 +19,16 @@ import (
 
 // Functions are the functions of a package that Check calls.
 type Functions struct {
-	// Of has all functions of the package, as values. The methods are those of the types in the
-	// pool.
+	// Of has all functions of the package, as values. Check also calls the methods of the types in
+	// the pool.
 	Of []any
 	// Writes has the functions that may write to the target of an argument, with the number of the
 	// argument: {"Pod.Read": 0}.
 	Writes map[string]int
 	// Shares names the functions whose results may share memory with an argument. The value names
-	// the field of the first result that holds the argument itself. That field is not checked. For
-	// the rest, it is only checked that an append to a result does not change the argument. With
-	// "*", the results are not checked.
+	// the field of the first result that holds the argument itself. That field is not checked. In
+	// the other fields and results, only one thing is checked: an append to a result must not
+	// change the argument. With "*", the results are not checked.
 	Shares map[string]string
 	// Skip names functions that are not called, and types whose methods are not called.
 	Skip []string
@@ -235,7 +235,7 @@ func check(fn reflect.Value, given []reflect.Value, written int, method bool, sh
 		return ""
 	}
 
-	// A caller may change a result. No argument must change with it.
+	// If a caller changes a result, no argument may change with it.
 	for i, v := range out {
 		if i == 0 && shares != nil && *shares != "" {
 			v.FieldByName(*shares).SetZero()
@@ -336,5 +336,6 @@ func (f *Functions) AllCalled(t Test) {
 	}
 }
 
-// text are methods of enumerations and errors. They need no check, since they have plain values.
+// text lists methods of enumerations and errors. They need no check, because these types hold only
+// plain values.
 var text = []string{"String", "MarshalText", "UnmarshalText", "MarshalJSON", "UnmarshalJSON", "Error", "Unwrap"}

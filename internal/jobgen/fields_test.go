@@ -14,8 +14,8 @@ import (
 
 // TestEachFieldVaries finds fields that a generator does not draw.
 func TestEachFieldVaries(t *testing.T) {
-	// In a world these fields change no decision: the time to live matters only after the end, and
-	// adapters use the others.
+	// In a world these fields change no decision: the time to live matters only after the job has
+	// ended, and only adapters use the other fields.
 	varies(t, jobgen.Specs(), "TTLSecondsAfterFinished", "ManagedBy", "Selector", "Scheduling")
 	// In the worlds, users suspend CronJobs. A planner only copies the template.
 	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")

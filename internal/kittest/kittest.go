@@ -35,8 +35,8 @@ func Set(t *testing.T, flags map[string]string) {
 	}
 }
 
-// PlayUntilFailure makes a kit play up to 1,000 lives of a seed, and leave the first one that fails as
-// it is.
+// PlayUntilFailure makes a kit play up to 1,000 lives of a seed. The first life that fails is not
+// shrunk.
 func PlayUntilFailure(t *testing.T, seed int) {
 	t.Helper()
 	Set(t, map[string]string{
@@ -61,8 +61,8 @@ func Story(t *testing.T, test func(testing.TB)) string {
 	return r.said
 }
 
-// Find is like Story, with seed 1 and that many lives. A failing life is not stored, and is shrunk
-// for a second.
+// Find is like Story, with seed 1 and the given number of lives. A failing life is not stored, and
+// is shrunk for a second.
 func Find(t *testing.T, lives string, test func(testing.TB)) string {
 	t.Helper()
 	Set(t, map[string]string{
@@ -134,7 +134,8 @@ func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 }
 
 // CheckSteps compares the steps that a kit has printed with the stored steps. If update is set, it
-// stores the printed steps. The tests of stories, scripts and the page paste the stored steps.
+// stores the printed steps. The stored steps are also pasted into the tests of stories, of scripts
+// and of the page.
 func CheckSteps(t *testing.T, story, file string, update bool) {
 	t.Helper()
 	_, printed, _ := strings.Cut(story, "the page of batchwhy:\n")

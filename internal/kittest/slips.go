@@ -8,7 +8,7 @@ import (
 // Slip is a small mistake in the times of a loop. The zero value is no mistake.
 type Slip struct {
 	Name string
-	// Story is a part of a kit's message about the mistake.
+	// Story is a part of the message with which the kit reports the mistake.
 	Story string
 
 	now    func(time.Time) time.Time

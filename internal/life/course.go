@@ -20,8 +20,8 @@ func (l *Life) Begins(kind string, spec any) {
 	l.Does(kind, text(spec))
 }
 
-// Abandons ends the course: a story has no step for what happens next, or the step has another
-// meaning in a story.
+// Abandons drops the steps of the course. It is called if a story has no step for what happens
+// next, or if the step has another meaning in a story.
 func (l *Life) Abandons() { l.course = course{} }
 
 // Does adds a step of a user or a kubelet to the course: a line that consists of the given words. A

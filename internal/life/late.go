@@ -7,7 +7,7 @@ import (
 )
 
 // MaxLag is the longest time for which a change stays unseen. It is shorter than the time for which
-// planners wait for their own writes. After that time they promise nothing.
+// planners wait for their own writes. After a longer delay, planners promise nothing.
 const MaxLag = 2 * time.Minute
 
 // again is the distance between the objects that are shown twice, since events may be duplicates
@@ -46,8 +46,8 @@ type object struct {
 }
 
 // Late is the watch of a program that sees its objects late. It shows each object some time after a
-// change, the objects in any order, and several changes of an object as one. A nil Late belongs to
-// a program that sees everything immediately.
+// change. It shows objects in any order, and several changes of an object as one change. A nil Late
+// belongs to a program that sees everything immediately.
 type Late struct {
 	life    *Life
 	objects func() []object // empty until the first object is created

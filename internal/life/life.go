@@ -28,8 +28,8 @@ type Life struct {
 	// Broken are the violations.
 	Broken []jobcheck.Violation
 	// Writes counts the writes that took effect, except writes of the program's own memory. Done
-	// counts the writes that a program can make only a limited number of times. These are all
-	// writes except those of a status, and the status writes that a kit adds.
+	// counts the writes that a program can make only a limited number of times. It includes a
+	// status write only if the kit counts it.
 	Writes, Done int
 	uids         map[job.UID]bool // the UIDs of all objects so far
 
@@ -102,7 +102,8 @@ func (l *Life) Stop() {
 	}
 }
 
-// Pick draws a number below n. In the middle of a round it takes one that was drawn before.
+// Pick draws a number below n. In the middle of a round it takes a number that was drawn before the
+// round.
 func (l *Life) Pick(label string, n int) int {
 	if l.Meanwhile == "" {
 		return rapid.IntRange(0, n-1).Draw(l.T, label)

@@ -32,9 +32,9 @@ type Program struct {
 	// sees them; nil if the test does not control that watch.
 	SeesLate bool
 	Late     *Late
-	// Patience is how long the rounds of a program that has seen everything may all end with an
-	// error. A restarted program may have to wait, since it does not know whether it has seen its
-	// last write.
+	// Patience limits how long all rounds of a program may end with an error, although the program
+	// has seen everything. A restarted program may have to wait, because it does not know whether
+	// it has seen its last write.
 	Patience time.Duration
 
 	// Taken counts the names that other owners have taken. Each run that is skipped because its
@@ -50,8 +50,8 @@ type Program struct {
 	since  time.Time // when the first of them began
 }
 
-// tooManyErrors is the number of rounds in a row that may end with an error without a fault. A
-// conflict fails one round, and not the next one.
+// tooManyErrors is the number of rounds in a row that may end with an error although no fault was
+// injected. A conflict with another writer fails only one round.
 const tooManyErrors = 10
 
 // maxIdle is the maximum number of rounds in a row that get nothing done and ask for another round

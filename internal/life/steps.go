@@ -21,8 +21,9 @@ func (s Steps) Add(n int, name string, happens func(*rapid.T)) {
 	}
 }
 
-// Steps returns the steps of every program: time passes, the clock is set back by a duration from
-// back, the program restarts, is called without a change, or is shown something.
+// Steps returns the steps of every program: time passes, the clock is set back, the program
+// restarts, is called without a change, or is shown something. The clock is set back by one of the
+// durations in argument back.
 func (p *Program) Steps(passes func(*rapid.T) time.Duration, back ...time.Duration) Steps {
 	steps := Steps{
 		"time":      func(t *rapid.T) { p.Pass(passes(t)) },

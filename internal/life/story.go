@@ -148,9 +148,9 @@ func (s *story) broken() map[string]bool {
 	return all
 }
 
-// about returns the part of an event that a long story prints. Of a plan, it prints the lines about
-// broken objects. It prints any other event if the event is about a broken object, or is an act
-// that names no object.
+// about returns the part of an event that a long story prints. A broken object is one that a
+// violation names. If the event is a plan, the part has the lines about broken objects. Any other
+// event is printed if it is about a broken object, or if it is an act that names no object.
 func (e *event) about(broken, names map[string]bool) string {
 	if e.kind == violation {
 		return e.what
@@ -182,7 +182,7 @@ func Indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }
 
-// Words are the parts of a line, such as the description of a spec.
+// Words are the parts of one line of text, such as the description of a spec.
 type Words []string
 
 // Add adds a part if the condition is true.

@@ -146,9 +146,10 @@ func (l *Line) Value(key, missing string) (string, error) {
 //
 //	POD [code=N] [init]
 //
-// A word in capitals stands for any word: N for a whole number, DURATION for one such as 10s, and JSON
-// for the input. Other words stand for themselves. A bar separates alternatives, and what is in
-// brackets may be left out. Only key=value may stand anywhere.
+// A word in capitals stands for any word: N for a whole number, DURATION for one such as 10s, and
+// JSON for the input. Other words stand for themselves. A bar separates alternatives, and what is
+// in brackets may be left out. Arguments of the form key=value may be at any place. The other
+// arguments must be in the order of the form.
 func (l *Line) Check(form string) error {
 	words := strings.Fields(form)
 	met := make([]bool, len(words))
@@ -188,7 +189,7 @@ func (l *Line) Check(form string) error {
 	return nil
 }
 
-// fits reports whether an argument fits a word of a form.
+// fits reports whether an argument of a line fits a word of the form that the line must have.
 func fits(word string, a *Arg, isInput bool) bool {
 	return slices.ContainsFunc(strings.Split(word, "|"), func(kind string) bool {
 		key, of, isKeyed := strings.Cut(kind, "=")
@@ -216,7 +217,8 @@ func standsFor(kind, word string) bool {
 	return err == nil
 }
 
-// Int returns the value of key as a decimal number, or missing if it is not given.
+// Int returns the value of key as a decimal number. If key is not given, it returns argument
+// missing.
 func (l *Line) Int(key string, missing int) (int, error) {
 	text, err := l.Value(key, strconv.Itoa(missing))
 	if err != nil {

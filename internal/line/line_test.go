@@ -72,7 +72,8 @@ func TestInt(t *testing.T) {
 	}
 }
 
-// TestCheck: a line has the arguments of a form, and the error names one that it does not have.
+// TestCheck: a line has the arguments of a form. Otherwise the error names an argument that is
+// unknown or missing.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct{ text, form, err string }{
 		{"next", "", ""},

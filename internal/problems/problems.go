@@ -46,7 +46,7 @@ type like interface {
 	}
 }
 
-// inputError matches the pointers to such a type that are errors.
+// inputError is a pointer to such a type, and implements error.
 type inputError[E any] interface {
 	*E
 	error

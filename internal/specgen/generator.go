@@ -1,6 +1,6 @@
-// Package specgen draws the specs of jobs and CronJobs, as objects in the JSON of batch/v1. The
-// kits, the scripts, the single rounds and the validation draw from its tables, which have one entry
-// for each field.
+// Package specgen draws the specs of jobs and CronJobs, as objects in the JSON of batch/v1. Its
+// tables have one entry for each field. The test kits draw from these tables, and so do the tests
+// that compare the planners with Kubernetes.
 package specgen
 
 import (
@@ -130,7 +130,8 @@ type field struct {
 
 type (
 	list = []any
-	// maker makes a value for an object whose earlier fields are drawn.
+	// maker makes the value of a field. Argument o is the object with the fields that were drawn
+	// before.
 	maker = func(d *draw, o Object) any
 	// condition depends on the earlier fields of an object.
 	condition = func(d *draw, o Object) bool
@@ -185,7 +186,7 @@ func (d *draw) value(f *field, o Object) any {
 	return v
 }
 
-// reach returns the number of good values in a range.
+// reach returns the number of values, except the wrong ones, that the field can have in a Range.
 func (f *field) reach(r Range) int {
 	return [...]int{len(f.small), len(f.small) + len(f.wild), len(f.small) + len(f.wild) + len(f.limits)}[r]
 }
@@ -193,8 +194,8 @@ func (f *field) reach(r Range) int {
 // of returns a maker of objects with the fields of a table.
 func of(fields []field) maker { return func(d *draw, _ Object) any { return d.object(fields) } }
 
-// several returns a maker of lists of objects. Argument count makes the number of objects, and
-// argument each has their fields.
+// several returns a maker of lists of objects. Field count makes the number of objects. Each object
+// has the fields in each.
 func several(count field, each []field) maker {
 	return func(d *draw, o Object) any {
 		all := list{}
@@ -205,8 +206,8 @@ func several(count field, each []field) maker {
 	}
 }
 
-// in100 is true in percent of a hundred cases. If the source chooses 0, it is false unless percent
-// is 100.
+// in100 is true in the given percentage of cases. If the source chooses 0, it is false unless
+// percent is 100.
 func (d *draw) in100(percent int) bool {
 	return percent >= 100 || percent > 0 && d.IntN(100) >= 100-percent
 }

@@ -113,8 +113,9 @@ func (s *Step[E]) Failed() (n int) {
 	return n
 }
 
-// Err returns the first error in the order of the calls, with the number of further ones. If
-// only a cancelled context has cut the step short, it is the error of the context.
+// Err returns the first error in the order of the calls, with the number of further ones. If no
+// call has failed, but calls were skipped because the context was cancelled, Err returns the error
+// of the context.
 func (s *Step[E]) Err(ctx context.Context, name string) error {
 	fails := s.Failed()
 	for i := range s.calls {

@@ -14,7 +14,8 @@ var (
 	manyOfOne = regexp.MustCompile(`(\w+ )?\b(0|[2-9]|[1-9]\d+) (` + nouns + `)( |[.,;:)]|$)`)
 )
 
-// numbered are words before a number that is a name or a limit, and counts nothing.
+// numbered lists words before a number that is a name or a limit. Such a number does not count
+// things.
 var numbered = []string{
 	"index", "rule", "code", "minute", "but", "backoffLimit", "backoffLimitPerIndex", "parallelism", "completions",
 }
@@ -34,8 +35,8 @@ func plurals() string {
 	return strings.Join(all, "|")
 }
 
-// WrongCounts returns the counts in a text whose words have the wrong number, such as "1 pods" and
-// "2 pod".
+// WrongCounts returns the counts in a text in which singular and plural are confused, such as "1
+// pods" and "2 pod".
 func WrongCounts(text string) (all []string) {
 	for _, find := range []*regexp.Regexp{oneOfMany, manyOfOne} {
 		for _, at := range find.FindAllStringSubmatchIndex(text, -1) {

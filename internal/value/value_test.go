@@ -22,8 +22,8 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestPut: the element is replaced in its place or added. The given list does not change, nor does
-// its spare capacity.
+// TestPut: the element is replaced in its place or added. The given list and its spare capacity do
+// not change.
 func TestPut(t *testing.T) {
 	list := append(make([]string, 0, 9), "a1", "b1")
 	startsAs := func(prefix string) func(string) bool {

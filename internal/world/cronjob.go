@@ -308,8 +308,8 @@ const (
 	Skipped cronjob.Ending = "Skipped"
 )
 
-// KeptAs returns the history limit for jobs that end in this way: that of successful jobs for
-// Skipped, and the default for any other ending.
+// KeptAs returns the history limit for jobs with the given ending: the limit of successful jobs for
+// Skipped, and the default limit for any other ending.
 func KeptAs(how cronjob.Ending) cronjob.Ending {
 	if how == Skipped {
 		return cronjob.Complete

@@ -33,11 +33,11 @@ type Job struct {
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
-	// Consistent tells the controller that its snapshots contain its own writes, if it sees the
-	// live state.
+	// Consistent is copied into the snapshots, unless Stale is set. It means that the snapshots
+	// contain the controller's own writes.
 	Consistent bool
-	// Seen, if not nil, changes each snapshot of the controller, as an adapter does that drops
-	// details. It must replace what pods point to, not write through the pointers.
+	// Seen, if not nil, changes each snapshot of the controller. It stands for an adapter that
+	// drops details. Seen must replace what pods point to, and must not write through the pointers.
 	Seen func(*job.Snapshot)
 	// Versions tells the controller the versions of its own writes (E6).
 	Versions bool

@@ -18,5 +18,5 @@
 // The interfaces of this package never get another method. A later feature comes as an optional
 // interface that the executor asks a backend for, like [Adopter], [Versioned], [Expecter],
 // [Grouper] and [Observer] now. A backend that wraps another has a method Unwrap() [Backend], so
-// that the optional interfaces of the other are found.
+// that the executor finds the optional interfaces of the wrapped backend.
 package jobapply

@@ -48,8 +48,8 @@ func (s results) count(want jobreason.Result) (n int) {
 	return n
 }
 
-// all combines the results into one. It is the first failure, if any, or else not tried, gone or
-// done.
+// all combines the results into one: the first failure, if any. Otherwise it is ResultNotTried if
+// any write was not tried, ResultGone if any object was gone, or else ResultDone.
 func (s results) all() job.Reply {
 	for i := range s.Effects {
 		switch s.Effects[i].Result {

@@ -33,11 +33,10 @@ func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// backoffEnd returns a time before which no pod may be created. It is the end of a first backoff
-// that begins with the latest failure that no status has recorded. The real backoff can only be
-// longer. The result is zero if there is no such failure. It is also zero if that backoff may not
-// apply, since failures may be ignored, the number of uncounted pods is limited, or a success ends
-// it.
+// backoffEnd returns a time before which no pod may be created. It takes the latest failure that no
+// status has recorded, and adds the shortest backoff. The real backoff can only be longer. The
+// result is zero if there is no such failure. It is also zero if the backoff may not apply:
+// failures may be ignored, the number of uncounted pods is limited, or a success ends it.
 func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.Time) {
 	mayIgnore := s.Job.Spec.PodFailurePolicy != nil || s.Options.Quirks.Has(jobquirk.EarlierFailure)
 	if mayIgnore || s.Options.MaxUncounted > 0 {

@@ -63,8 +63,9 @@ func checkNewGroup(f *found, s *job.Snapshot, g *jobgroup.Write) {
 	}
 }
 
-// sizeOf returns the size that a write should set: the size that the job asks for, or that of its
-// controller's template. A gang stays a gang, and the policy basic stays basic.
+// sizeOf returns the size that a write should set. It is the size that the job asks for, or the
+// size in the template of the job's controller. A gang stays a gang, and the policy basic stays
+// basic.
 func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 	asked := askedSize(s)
 	if s.Groups.Controlled {
@@ -150,8 +151,8 @@ func (st *State) member(c *job.Creation) (f found) {
 	return f
 }
 
-// onlyGroup returns the name of the job's pod group. It is empty if there are none or several, or
-// if they are not for the job's pods.
+// onlyGroup returns the name of the job's pod group. It is empty if there is no pod group, if there
+// are several, or if the pod group is not for the job's pods.
 func onlyGroup(g *jobgroup.Groups, gangs bool) (name string) {
 	isLeftWithout := g.Controlled && g.Template == nil
 	if !gangs || g.Preset || isLeftWithout {

@@ -49,8 +49,8 @@ func Active(pods []*job.Pod) (n int64) {
 
 func isActive(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Deletion == nil }
 
-// Create checks the creation of a pod: JI16, JI10, and its group (JI28). active is the number of
-// active pods after the creation.
+// Create checks the creation of a pod: JI16, JI10, and its group (JI28). Argument active is the
+// number of active pods after the creation.
 func (st *State) Create(c *job.Creation, active int64) []Violation {
 	f, h := st.member(c), st.History
 	mayMissEnd := h.Late && h.LostStatus || h.Traveled

@@ -29,7 +29,7 @@ type Gang struct {
 	MinCount *int32 `json:"minCount,omitempty"`
 }
 
-// DisruptionMode must have exactly one of its two fields. All needs the policy gang.
+// DisruptionMode must have exactly one of its two fields. Field All requires the policy Gang.
 type DisruptionMode struct {
 	Single *struct{} `json:"single,omitempty"`
 	All    *struct{} `json:"all,omitempty"`

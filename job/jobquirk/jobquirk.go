@@ -20,12 +20,13 @@ const (
 	DeleteCounts Quirk = 1 + iota
 	// UncheckedUntrack removes a finalizer before a deletion without checking that the pod is
 	// unchanged, and so loses successes (JI9). It also adopts pods without that check, and deletes
-	// pods in the round that adopts them. A recorded pod whose adoption is unseen, and which cannot
-	// be adopted again, is counted before its finalizer is gone (JI3).
+	// pods in the round that adopts them. If a pod was adopted and recorded, but the snapshot lacks
+	// the adoption and the pod cannot be adopted again, its UID is counted before its finalizer is
+	// gone (JI3).
 	UncheckedUntrack
 	// CoarseRequeue waits at least one second before it plans again after a backoff. If a round
-	// creates pods, it does not wait for the first backoff of other indexes. It never waits for the
-	// end of expectations, which last an instant longer.
+	// creates pods, it does not wait for the first backoff of other indexes. It does not plan again
+	// when expectations time out, and they time out an instant later.
 	CoarseRequeue
 	// UnseenCompletion completes a job although the controller has not seen all of its own writes
 	// (JI8). From 1.36 this happens only after creations that a terminating namespace has refused,
@@ -37,9 +38,9 @@ const (
 	// RefusedAreActive counts a creation as an active pod for one round, although a terminating
 	// namespace has refused it, and waits five minutes to see that pod (J34).
 	RefusedAreActive
-	// EarlierFailure lets the backoff begin at the latest failure that this round has found, even
-	// if an earlier round has found a failure that happened later. It forgets the failures of a
-	// round that has written no status (J31).
+	// EarlierFailure lets the backoff begin at the latest failure of this round, even if an earlier
+	// round has found a later failure. It forgets the failures of a round that has written no
+	// status (J31).
 	EarlierFailure
 	// UnmatchedStay leaves the finalizer on pods that do not match the selector any
 	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).

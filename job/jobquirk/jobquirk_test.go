@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOf: the quirks that each release has besides those of the newest one.
+// TestOf checks which quirks each release has besides those of the newest release.
 func TestOf(t *testing.T) {
 	lasting := Of(release.Newest())
 	for r, gone := range map[release.Release][]Quirk{

@@ -13,8 +13,8 @@ import (
 // Announce returns the status with the condition that tells how the job is going to end,
 // SuccessCriteriaMet or FailureTarget. An end that is already announced is kept. Servers whose
 // gates JobManagedBy and JobPodReplacementPolicy are off accept SuccessCriteriaMet only with a
-// successPolicy, so for them no other success is announced. It returns an error if the verdict has
-// another type, or if the status announces the other end.
+// successPolicy. For such a server, Announce announces no other success. It returns an error if the
+// verdict has another type, or if the status announces the other end.
 func Announce(s job.Status, spec job.Spec, end job.Verdict, at time.Time, r release.Release) (job.Status, error) {
 	other := job.ConditionFailureTarget
 	switch end.Type {

@@ -295,7 +295,7 @@ func TestReports(t *testing.T) {
 }
 
 // TestCheckServed_CriteriaMet: a server without JobManagedBy also checks that SuccessCriteriaMet is
-// not withdrawn, and does not come after the end.
+// not withdrawn, and is not added after Complete.
 func TestCheckServed_CriteriaMet(t *testing.T) {
 	met := holding(job.Status{StartTime: midnight}, job.ConditionSuccessCriteriaMet)
 	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon}, job.ConditionComplete)

@@ -52,7 +52,7 @@ func knowsMet(r release.Release) bool {
 	return r.Has(release.JobManagedBy) || r.Has(release.JobPodReplacementPolicy)
 }
 
-// checkMetKept: SuccessCriteriaMet is not withdrawn, and does not come after the end.
+// checkMetKept: SuccessCriteriaMet is not withdrawn, and is not added after Complete.
 func checkMetKept(old, next *job.Status) (found problems.List) {
 	was, is := isTrue(old, job.ConditionSuccessCriteriaMet), isTrue(next, job.ConditionSuccessCriteriaMet)
 	switch {

@@ -16,8 +16,8 @@ func is(s *job.Status, t job.ConditionType, status job.ConditionStatus) bool {
 
 func isTrue(s *job.Status, t job.ConditionType) bool { return is(s, t, job.ConditionTrue) }
 
-// with returns a copy of the conditions that contains turned, with its times set to now. It
-// replaces the condition of the same type. If there is none, turned comes last.
+// with returns a copy of the conditions that contains condition turned, with the times of turned
+// set to now. It replaces the condition of the same type. If there is none, turned comes last.
 func with(conditions []job.Condition, turned job.Condition, now time.Time) []job.Condition {
 	turned.LastProbeTime, turned.LastTransitionTime = now, now
 	return value.Put(conditions, turned, func(c job.Condition) bool { return c.Type == turned.Type })

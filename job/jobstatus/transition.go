@@ -90,7 +90,7 @@ func checkTolerable(s *job.Status, spec *job.Spec, r release.Release) problems.L
 	return found
 }
 
-// newIn returns the found problems that are not among those before.
+// newIn returns the problems of argument found that argument before does not have.
 func newIn(found, before problems.List) problems.List {
 	if len(found) == 0 {
 		return nil
@@ -212,7 +212,7 @@ func checkPolicyMet(s *job.Status, spec *job.Spec) problems.List {
 	return needs(s, job.ConditionComplete, job.ConditionSuccessCriteriaMet)
 }
 
-// checkFailureTarget: JI15, a failure is declared before it is reached.
+// checkFailureTarget: JI15, Failed needs FailureTarget.
 func checkFailureTarget(s *job.Status, _ *job.Spec) problems.List {
 	return needs(s, job.ConditionFailed, job.ConditionFailureTarget)
 }
@@ -246,7 +246,7 @@ func checkSuccessReason(s *job.Status, spec *job.Spec) (found problems.List) {
 	return found
 }
 
-// checkFinished: JI8, at the end nothing is left to wait for.
+// checkFinished: JI8, nothing is left to wait for when the job ends.
 func checkFinished(s *job.Status, spec *job.Spec) (found problems.List) {
 	if s.Finished() == "" {
 		return nil

@@ -196,8 +196,8 @@ func checkMoved(was map[job.UID]uidLists, lists job.UncountedTerminatedPods) (fo
 	return found
 }
 
-// checkNothingChanged: JI14 and JI16, nothing changes after the end. Conditions of other types may
-// change.
+// checkNothingChanged: JI14 and JI16, nothing changes once the job has ended. Conditions of other
+// types may change.
 func checkNothingChanged(old, next *job.Status) (found problems.List) {
 	const problem = "must not change after the end"
 

@@ -30,8 +30,8 @@ func TestSteps(t *testing.T) {
 	kittest.CheckSteps(t, story, "../../internal/line/testdata/steps.txt", *update)
 }
 
-// ending makes a program fail once a job has succeeded, although pods have failed and one was evicted.
-// No pod may have ended late.
+// ending makes a program fail once a job has succeeded in spite of failed pods, one of which was
+// evicted. If a pod has ended late, the program does not fail.
 type ending struct {
 	*store
 	evicted, late bool

@@ -95,8 +95,8 @@ func (e *Env) checkGroups(was jobgroup.Groups, w world.Write) {
 	}
 }
 
-// checkGroupsShown compares the groups of a snapshot with those of the store, or with those that a
-// cache was shown.
+// checkGroupsShown compares the groups of a snapshot with the groups of the store or, if there is a
+// cache, with the groups that the cache was shown.
 func (e *Env) checkGroupsShown(s *job.Snapshot) {
 	if _, ok := e.subject.Store.(GroupStore); !ok || !s.Options.Gangs {
 		return

@@ -68,7 +68,7 @@ func (e *Env) checkGoneJob(w world.Write) {
 }
 
 // cleanUp removes the finalizers of pods whose job is gone. It takes the pods in the order in which
-// the test first saw them, because a look may return them in any order.
+// the test first saw them, because a Look function may return them in any order.
 func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) (time.Time, error) {
 	b, pods = l.env.Backend(b), slices.Clone(pods)
 	l.env.truth.Sort(pods)

@@ -80,8 +80,8 @@ func TestBackend_Slips(t *testing.T) {
 	}
 }
 
-// behindWatch returns a program behind a watch. The slip is a mistake in when the program plans
-// again.
+// behindWatch returns a program behind a watch. Argument slip is a mistake in the times at which
+// the program plans again.
 func behindWatch(env *jobtest.Env, s *store, slip kittest.Slip) jobtest.Subject {
 	w := &watcher{store: s, clock: slip.Clock}
 	return jobtest.Subject{Store: s, Cache: w, Start: func(forget bool) jobtest.Program {

@@ -49,8 +49,8 @@ func (e *Env) plannedState() *jobcheck.State {
 	return st
 }
 
-// look reads the store again, and compares it with the store before the write w of a pod. If w is
-// zero, nothing may have changed.
+// look reads the store again, and compares it with what the store held before write w. Argument pod
+// is the pod that w writes. If w is zero, nothing may have changed.
 func (e *Env) look(w world.Write, pod job.UID) {
 	e.was = e.truth
 	groups := e.groups
@@ -199,8 +199,9 @@ func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	}
 }
 
-// checkNotDeleted checks that a deletion that has failed did not remove the finalizer of a pod that
-// has succeeded (JI9). was and is are the pod before and after the write, nil if there is none.
+// checkNotDeleted checks a deletion that has failed: it must not remove the finalizer of a pod that
+// has succeeded (JI9). Arguments was and is are the pod before and after the write; nil means that
+// there is none.
 func (e *Env) checkNotDeleted(was, is *job.Pod) {
 	hadSuccess := was != nil && !was.Untracked && was.Phase == job.PodSucceeded
 	if hadSuccess && is != nil && is.Untracked {

@@ -179,7 +179,8 @@ func (r Release) With(gate Gate, on bool) (Release, error) {
 	return r, nil
 }
 
-// withNamed is With for the name of a gate, which may be one that is locked in every release.
+// withNamed is With for the name of a gate. The gate may also be one that is locked in every
+// release.
 func (r Release) withNamed(name string, on bool) (Release, error) {
 	gate := gateOf(name)
 	switch {
