@@ -129,7 +129,7 @@ func TestCronJobRuns(t *testing.T) {
 
 // atSpeeds calls try with a fast clock, and then with slower ones in case the machine is too slow
 // or too busy. It stops once try returns "". Otherwise try returns what was missing at this speed.
-// Function try reports other errors itself.
+// The function try reports other errors itself.
 func atSpeeds(t *testing.T, speed int, try func(w *world, speed int) (missing string)) {
 	t.Helper()
 	var missing string

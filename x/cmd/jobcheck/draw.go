@@ -14,7 +14,8 @@ import (
 const tries = 200
 
 // drawQuestion returns the n-th question of a seed. Each question is drawn for one of the bugs, in
-// turn: it is the first moment, in the first of several lives, in which that bug shows.
+// turn. Several lives are drawn, and the question is the first moment in them at which the bug
+// shows.
 func drawQuestion(bugs []bug, seed, n int) (*asked, error) {
 	b := &bugs[n%len(bugs)]
 	lives := rapid.Custom(b.live)

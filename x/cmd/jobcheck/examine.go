@@ -174,8 +174,8 @@ func (e *examiner) note(id int, q *asked, question, reply []byte, broken []jobch
 	return nil
 }
 
-// measure notes which planted bugs the question catches. From the wrong answer of a bug it first
-// drops the parts that the program's answers lack.
+// measure notes which planted bugs the question catches. It leaves out those parts of a bug's wrong
+// answer that the program's answers do not have.
 func (e *examiner) measure(q *asked, a *answer) {
 	for i := range e.bugs {
 		if e.caught[i] {

@@ -33,7 +33,7 @@ var stumbling = []struct {
 	{regexp.MustCompile(`(?i)\bgone on with\b`), "continued, or resumed"},
 }
 
-// TestWording fails on the phrases of stumbling in comments and documents.
+// TestWording fails if a comment or a document has one of the phrases that stumbling lists.
 func TestWording(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {

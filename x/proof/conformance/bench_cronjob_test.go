@@ -158,9 +158,9 @@ func (a *cronJobs) due(m *meter) {
 	m.stop()
 }
 
-// steady touches all CronJobs while their notifications are held back. The controller plans
-// immediately when it sees a change, so besides the work, the measured time has only the delivery
-// of the notifications.
+// steady touches all CronJobs while their notifications are held back. The controller plans as soon
+// as it sees a change. So the measured time has the work and the delivery of the notifications, and
+// no wait.
 func (a *cronJobs) steady(m *meter) {
 	a.do(func() error {
 		a.touched++

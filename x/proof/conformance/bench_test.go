@@ -71,8 +71,8 @@ func sides(yield func(string, script.Controllers) bool) {
 }
 
 // planned counts our rounds. If an iteration writes nothing, only this count shows that the
-// measured time includes its round. Their rounds need no count, since both controllers wait equally
-// long before a round.
+// measured time includes its round. The rounds of the real controllers need no count, since both
+// controllers wait equally long before a round.
 var planned atomic.Int64
 
 // settled is the longest delay of the server's notifications.

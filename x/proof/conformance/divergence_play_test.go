@@ -191,7 +191,8 @@ func timesOf(prefix string) func(*life) string {
 	}
 }
 
-// inARow counts the writes that begin with prefix, in each row of such writes at one instant.
+// inARow lists how many writes that begin with prefix follow each other at one instant: a number
+// for each such series of writes.
 func inARow(prefix string) func(*life) string {
 	return func(l *life) string {
 		var counts []string

@@ -32,8 +32,8 @@ type divergence struct {
 	do map[string]func(*life)
 	// options are for the library; the zero value has the recommended ones.
 	options ours.Options
-	// look returns a text after the script. The wanted text of the real controllers is in field
-	// theirs, that of this library in field ours.
+	// look returns a text after the script. The field theirs has the text that is wanted from the
+	// real controllers, and the field ours has the text that is wanted from this library.
 	look         func(*life) string
 	theirs, ours string
 
@@ -44,8 +44,8 @@ type divergence struct {
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
-	// since and until are the first and the last release whose controllers do what field theirs
-	// describes; nil means any release.
+	// since and until are the first and the last release whose controllers do what the field
+	// theirs describes; nil means any release.
 	since, until func() release.Release
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
@@ -154,7 +154,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	return problems
 }
 
-// isPlayed reports whether the real controllers of this binary do what field theirs describes.
+// isPlayed reports whether the real controllers of this binary do what the field theirs describes.
 func (d *divergence) isPlayed() bool {
 	return (d.since == nil || !played.IsBefore(d.since())) && (d.until == nil || played.Minor() <= d.until().Minor())
 }

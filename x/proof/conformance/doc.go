@@ -65,9 +65,9 @@
 //   - An orphan with the finalizer was adopted and lost the finalizer in one instant: the
 //     controllers of jobs and of orphans race
 //   - A pod that is recorded as failed has succeeded: "A pod that is deleted counts as failed ..."
-//   - Several failed pods of an index have the finalizer, and the one with the most failures before
-//     it is not the last one that finished, or the pods are equal (J17): ours counts the one with
-//     the most failures; theirs follows the order of its cache
+//   - Several failed pods of an index have the finalizer, and the pod with the highest failure
+//     count is not the last one that finished, or the pods are equal (J17): ours counts the pod
+//     with the highest count; theirs follows the order of its cache
 //   - A job of another namespace names the CronJob as its controller: "A job of another namespace
 //     ..."
 //   - A run has started three times: "A finished job beyond the history limit ..."

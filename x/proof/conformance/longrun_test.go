@@ -150,7 +150,7 @@ const enough = 2000
 
 // rarely lists the rules and situations that need more scripts. E4 and E5 need a cache that is
 // behind at the right moment. J13 needs an Indexed job that meets a stray pod without an index. The
-// situation needs a failed removal of a terminating pod's finalizer.
+// situation in the list needs a failed removal of a terminating pod's finalizer.
 var rarely = map[string]int{"E4": 20_000, "E5": 20_000, "J13": 20_000, "situation: a terminating pod's removal is in flight": 20_000}
 
 // conclude prints the results of a long run. Nothing may be printed after it.

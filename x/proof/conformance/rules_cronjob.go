@@ -101,8 +101,8 @@ var cronRules = []rule[*cronRound]{
 	}},
 }
 
-// hasStarted reports whether the latest run up to now is the recorded one, and is not started again
-// (C10).
+// hasStarted reports whether the latest run up to now is the recorded one, and the round does not
+// start it again (C10).
 func (r *cronRound) hasStarted() bool {
 	last := r.CronJob.Status.LastScheduleTime
 	if last.IsZero() || last.After(r.Now) {

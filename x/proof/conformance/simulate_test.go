@@ -71,8 +71,8 @@ func edit(after time.Duration, change string) sim.Edit {
 	}}
 }
 
-// down returns an outage of the duration how. It begins and ends in the middle of a tenth of a
-// second, so that no controller writes at the same moment.
+// down returns an outage that lasts for the duration how. It begins and ends in the middle of a
+// tenth of a second, so that no controller writes at the same moment.
 func down(of sim.Component, from, how time.Duration) []sim.Outage {
 	return []sim.Outage{{Window: sim.Window{From: from + 250*time.Millisecond, For: how}, Of: of}}
 }

@@ -216,7 +216,8 @@ func (w *world) end() {
 	if w.Spec.Suspend != nil && *w.Spec.Suspend {
 		w.suspend(false)
 	}
-	// Three more runs follow, and at least three hours: missed runs may have to be made up.
+	// Let the clock pass the next three runs, and at least three hours: missed runs may have to be
+	// made up.
 	m := w.matcher(&w.Spec)
 	w.until(w.beforeRun(later(w.now.Add(3*time.Hour), m.next(m.next(m.next(w.now))))))
 	w.checkRest()

@@ -25,7 +25,7 @@ type book struct {
 	known   map[job.UID]bool
 	ranges  map[string]*asked
 
-	// base is the time after which all runs are accounted for. It is unknown while open is set:
+	// base is the time from which the laws account for each run. It is unknown while open is set:
 	// from an edit until a run starts.
 	base     time.Time
 	open     bool

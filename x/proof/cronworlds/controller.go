@@ -177,8 +177,8 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 	return cronjob.Effect{Result: cronjobreason.ResultDone}
 }
 
-// doDelete deletes a job. A finished job is gone immediately. A job that runs stays for a while if
-// it is deleted in the foreground, and otherwise if a finalizer happens to hold it.
+// doDelete deletes a job. A finished job is gone immediately. A running job stays for a while if it
+// is deleted in the foreground, or if the world happens to have a finalizer that holds it.
 func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 	w.say("deletes %s: %s", d.Name, d.Reason)
 	w.checkDeleted(j, d)

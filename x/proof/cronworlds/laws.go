@@ -297,7 +297,7 @@ func (w *world) checkAccounts() {
 }
 
 // unstarted returns the names of the runs that have had no job, and the number of runs whose only
-// jobs are from a backfill. Such a run may also be reported as unstarted.
+// jobs are from a backfill. A run of the second kind may also be reported as unstarted.
 func (w *world) unstarted(due []time.Time) (names []string, byOthers int) {
 	for _, run := range due {
 		switch by := w.created[runName(run)]; {

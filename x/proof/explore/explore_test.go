@@ -242,7 +242,8 @@ func TestInterned(t *testing.T) {
 // forked is a system of three steps. A fault may replace each of them. Every state is at rest, or
 // comes to rest by one more step. The end of a state depends on its fault.
 type forked struct {
-	// A fault in step matters changes the end. After a fault in step hides, the end is unknown.
+	// matters and hides are numbers of steps. A fault in the first of these steps changes the end.
+	// After a fault in the second, the end is unknown.
 	matters, hides int
 }
 

@@ -7,7 +7,7 @@ import "fmt"
 type rester[S any] struct {
 	worker Worker[S]
 	limit  int
-	// known holds the states that were walked so far, each with its distance.
+	// known holds the states that were walked so far, each with its distance from rest.
 	known  *table
 	buffer []byte
 	walked []Key

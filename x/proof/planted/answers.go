@@ -20,8 +20,8 @@ func buildAnswers(dir, overlay string) [][]string {
 	}
 }
 
-// answers lets jobcheck ask a planner with the bug, first for plans that keep the invariants, then
-// for exactly the right plans.
+// answers lets jobcheck judge the answers of a planner that has the bug: first whether they keep
+// the invariants, then whether they are exactly right.
 func answers(b *bug, dir string, o options) verdict {
 	v := verdict{cells: make([]string, 2)}
 	for i, exact := range []bool{false, true} {
@@ -37,8 +37,8 @@ func answers(b *bug, dir string, o options) verdict {
 // shownRules is the number of broken rules that a cell names before "and n more".
 const shownRules = 6
 
-// ask asks one planner. The cell names the rules that its answers break, or why no answer can be
-// read.
+// ask asks one planner. It returns the text for the bug's table cell: the rules that the answers
+// break, or why no answer can be read.
 func ask(b *bug, dir string, exact bool, o options) (found bool, cell string) {
 	out, err := command(o.limit, b.number, filepath.Join(dir, "jobcheck"), "-timeout=5s",
 		fmt.Sprint("-exact=", exact), fmt.Sprint("-seed=", o.seed), fmt.Sprint("-questions=", o.questions), "--",

@@ -64,7 +64,7 @@ func (b *bug) controller() string {
 	return folder
 }
 
-// isOfLives reports whether the bug shows in the lives of a kit.
+// isOfLives reports whether the kits, which play random lives, can find the bug.
 func (b *bug) isOfLives() bool { return !b.isOfAnswers() }
 
 // isOfProgram reports whether the bug is in a program that calls the planner: a subject of a kit's

@@ -44,7 +44,8 @@ var (
 	livesWell = regexp.MustCompile(`(\d+) lives went well before this one`)
 )
 
-// liveInKit runs one test of a kit. The cell names the rule that was broken first, and the life.
+// liveInKit runs one test of a kit. It returns the text for the bug's table cell: the first rule
+// that is broken, and the number of the life.
 func liveInKit(b *bug, dir, test string, o options) (found bool, cell string) {
 	out, err := runLives(b, testBinary(dir, b.controller()+"kit"), o, "-test.run="+test)
 	rule, before := broken.FindSubmatch(out), livesWell.FindSubmatch(out)

@@ -18,8 +18,8 @@ var brokenLaw = regexp.MustCompile(`-first (\d+) -worlds 1: ([^:]+): `)
 // atOnce is the number of worlds that one process plays.
 const atOnce = 100
 
-// playWorlds plays random worlds of a CronJob. The cell names the law that is broken first, and the
-// world.
+// playWorlds plays random worlds of a CronJob. The verdict's cell names the first broken law, and
+// the world that broke it.
 func playWorlds(b *bug, dir string, o options) verdict {
 	for first := 0; first < o.worlds; first += atOnce {
 		out, err := command(o.limit, b.number, testBinary(dir, "worlds"), "-test.run=^TestWorlds$", "-test.v",

@@ -156,8 +156,8 @@ func (p picture) problems(imports map[string][]string) (list []string) {
 	return list
 }
 
-// leads reports whether a path of arrows leads from one part to another. An arrow from the first
-// part to the part in argument without does not count.
+// leads reports whether a path of arrows leads from one part to another. It ignores an arrow from
+// the first part to the part that is given as without.
 func leads(arrows map[string][]string, from, to, without string) bool {
 	seen, open := map[string]bool{}, []string{from}
 	for len(open) > 0 {

@@ -69,7 +69,7 @@ func CheckType(t Type, name string) error {
 
 // Object is an object of an input.
 type Object struct {
-	// At is the position at which it begins.
+	// At is the position at which the object begins.
 	At Position
 	// Default is the type of an item of a list that has no type itself.
 	Default Type

@@ -29,7 +29,8 @@ type yamlFormat struct {
 	text    []byte // of the document that is being converted
 }
 
-// part is a text that is decoded as a whole, without its lines from the first that makes it too long.
+// part is a text that is decoded as a whole. It lacks the first line that would make it too long,
+// and all lines after that one.
 type part struct {
 	text    []byte
 	tooLong bool

@@ -23,7 +23,7 @@ func kindOf(verb, resource, subresource string) string {
 	return verb + " " + resource
 }
 
-// more returns the kinds of requests of which counts b has more.
+// more returns the kinds of requests that b has more of than a.
 func (a counts) more(b counts) (kinds []string) {
 	for _, kind := range slices.Sorted(maps.Keys(b)) {
 		if b[kind] > a[kind] {

@@ -69,7 +69,7 @@ func (o object) set(path string, v any) {
 // i-th version is the first that fits.
 type plant struct {
 	name, kind, rule string
-	// when describes the i-th version in words, and all of them must fit. "status.failed" is a
+	// when describes the i-th version in words, and each word must fit. "status.failed" is a
 	// field that the version has, "was.status.failed" a field of the version before it,
 	// "then.status.failed" a field of the version before that. "status.phase=Failed" means that the
 	// text of the field begins with Failed. "!" negates a word. "first" and "deleted" describe the

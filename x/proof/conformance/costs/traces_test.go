@@ -281,8 +281,8 @@ func (x *randomLife) step() {
 	}
 }
 
-// isLeft reports whether the garbage collector deletes an object, since its owner is gone or waits
-// for that.
+// isLeft reports whether the garbage collector deletes an object, since the object's owner is gone
+// or waits for the object to go.
 func (x *randomLife) isLeft(o metav1.Object, owners map[types.UID]bool) bool {
 	ref := metav1.GetControllerOf(o)
 	return ref != nil && o.GetDeletionTimestamp() == nil && !owners[ref.UID]

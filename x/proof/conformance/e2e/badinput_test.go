@@ -151,8 +151,8 @@ func testBadInput(t *testing.T, c *cluster) {
 	p.finishesGood()
 }
 
-// isReported waits for the event and for the line of the log that name a bad object, or for the
-// end of a job that can be served.
+// isReported waits until an event and a line of the log name a bad object. If the object is a job
+// that can be served, isReported waits for the end of the job instead.
 func (p *place) isReported(r *process, name, reason string) {
 	p.Helper()
 	if reason == "" && !strings.HasPrefix(name, "cron-") {

@@ -42,8 +42,8 @@ var worlds = map[string]world{
 		set: func(c *replica.Config) { c.Election = true }},
 }
 
-// testRights: with the rights of the manifests nothing is refused. Without any one of them,
-// the log names the right, and all ends well once it is given.
+// testRights: with the rights of the manifests nothing is refused. If one right is missing, the log
+// names it, and all ends well once the right is given.
 func testRights(t *testing.T, c *cluster) {
 	for name, w := range worlds {
 		t.Run(name, func(t *testing.T) {

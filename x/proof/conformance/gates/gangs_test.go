@@ -221,8 +221,8 @@ func newJob(t *testing.T, fields string) *batchv1.Job {
 	return &j
 }
 
-// number gives created objects names and UIDs, as a server does. It also makes the writes of w.fail
-// fail, and hides the changes of w.late.
+// number gives created objects names and UIDs, as a server does. It also refuses the request that
+// w.fail names, and hides the changes of the resource that w.late names.
 func number(f *clienttesting.Fake, w *world) {
 	n := 0
 	if w.late != "" {
@@ -356,7 +356,7 @@ func playOurs(t *testing.T, w *world) string {
 	return show(t, client, found, reported)
 }
 
-// live lets five seconds pass, then the edit, and five more.
+// live waits for five seconds, makes the edit, and waits for five more.
 func live(t *testing.T, client *fake.Clientset, w *world) {
 	time.Sleep(5 * time.Second)
 	synctest.Wait()

@@ -60,7 +60,7 @@ const (
 )
 
 // jobStore is a job with its pods on a server. The registry sets times of deletion by the machine's
-// clock. Field leaving has the deletions by the clock of the life.
+// clock. The field leaving holds the deletions by the clock of the life.
 type jobStore struct {
 	*server.Server
 	env     *jobtest.Env

@@ -36,7 +36,7 @@ type Result struct {
 type Target struct {
 	Client kubernetes.Interface
 	// Open makes a namespace. Close starts to delete the namespace, so that nothing new can be
-	// created in it. If they are nil, requests to Client do the same.
+	// created in it. If Open or Close is nil, a request to Client takes its place.
 	Open, Close func(ctx context.Context, namespace string) error
 }
 
@@ -119,7 +119,8 @@ func openBy(client kubernetes.Interface) func(context.Context, string) error {
 	}
 }
 
-// closeBy deletes namespaces. Their finalizer keeps them, since no controller removes it.
+// closeBy deletes a namespace. The deletion does not end, since no controller removes its
+// finalizer.
 func closeBy(client kubernetes.Interface) func(context.Context, string) error {
 	return func(ctx context.Context, name string) error {
 		return client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})

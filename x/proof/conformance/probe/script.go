@@ -117,7 +117,8 @@ func listerOf[L interface {
 }
 
 // kind sends the requests about one kind and writes down the answers. Each method returns the
-// object that came back, nil after an error. An argument what describes the request in its line.
+// object that came back, nil after an error. The argument what of a method describes the request
+// in the line.
 type kind[O metav1.Object] struct {
 	s      *script
 	name   string
@@ -158,8 +159,8 @@ func (k *kind[O]) usual(o O) {
 	k.s.rec.usual[k.name] = unnamed(o, k.fields(o))
 }
 
-// refuses creates an object and writes down only the error. If the server accepts the object, the
-// line does not describe it: most objects here are invalid.
+// refuses creates an object, most often an invalid one, and writes down the error. If the server
+// accepts the object, the line does not describe the object.
 func (k *kind[O]) refuses(what string, o O) {
 	if _, err := k.api.Create(k.s.ctx, o, metav1.CreateOptions{}); err != nil {
 		k.s.say("create %s: %s -> %s", k.name, what, k.s.rec.failure(err))

@@ -26,7 +26,7 @@
 //   - Which pod the message of a FailJob rule names, once more than one pod has failed: see package
 //     conformance; here theirs lists orphans last
 //   - Some finalizers of a round can be removed and others cannot (J42): the metric of theirs never
-//     counts these pods
+//     counts the pods whose finalizers were removed
 //   - A ready pod is gone before its finalizer could be removed (J11): theirs counts it as ready
 //     for a round, and the status can be refused
 //   - The start time lies in the future (JI17): ours completes the job at the start time, since a

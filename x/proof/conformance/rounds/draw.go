@@ -13,7 +13,7 @@ type draw struct {
 	now time.Time
 }
 
-// The rounds begin some time after the start of a bubble's clock, so that earlier times are
+// The rounds begin some time after a synctest bubble's clock starts, so that earlier times are
 // possible.
 var begin = time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)
 

@@ -128,9 +128,10 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 	return ""
 }
 
-// hasRivals reports whether two pods of an index carry different numbers of failures, and not all
-// orders of the two can be tried. One of them is then an orphan, which is always listed last, or
-// there are too many pods. Each of the two pods has failed or is terminating.
+// hasRivals reports whether two pods of an index carry different numbers of failures, and a cache
+// could list the two in an order that cannot be tried here: one of the pods is an orphan, which is
+// always listed last, or the snapshot has too many pods. Each of the two pods has failed or is
+// terminating.
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {

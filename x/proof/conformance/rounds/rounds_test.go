@@ -163,8 +163,8 @@ func both(t *testing.T, s subject) (theirs, ours Result, difference Difference) 
 // byOrder explains a difference by the order in which a cache lists objects.
 const byOrder = "The order in which a cache lists objects"
 
-// explained returns the row that explains the difference. The real controller may do something else
-// with the same objects in another order. What it does in any order is right.
+// explained returns the row that explains the difference. If the real controller does the same as
+// ours when its cache lists the objects in another order, the order explains the difference.
 func explained(t *testing.T, s subject, theirs, ours *Result) string {
 	if row := s.explain(theirs, ours); row != "" {
 		return row

@@ -41,7 +41,7 @@ type Memory struct {
 	// Creations and Deletions are the expectations, which were recorded Age before the round.
 	Creations, Deletions int
 	Age                  time.Duration
-	// Untracking are the UIDs of pods with a removal of the finalizer in flight.
+	// Untracking are the UIDs of pods whose finalizer is being removed by a request in flight.
 	Untracking []job.UID
 	// Finished is set once a final status was written.
 	Finished bool

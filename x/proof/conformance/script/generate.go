@@ -166,7 +166,7 @@ func drawSteps(t *rapid.T, choices []choice, least, most int) []Step {
 	return slices.Concat(rapid.SliceOfN(one, least, most).Draw(t, "steps")...)
 }
 
-// of makes a choice whose arguments are drawn one by one.
+// of returns a choice with one step, whose arguments are drawn one by one.
 func of(weight int, op string, args ...func(*rapid.T) string) choice {
 	return choice{weight, func(t *rapid.T) []Step { return []Step{step(t, op, args...)} }}
 }

@@ -232,8 +232,9 @@ const keep = "example.com/keep"
 
 // squat creates a job under the name of a run's job. The first argument chooses the run, in minutes
 // from now. The second argument chooses the job's controller. "owned": it is the CronJob.
-// "restored" and "report": it has the name of the CronJob, but is an earlier CronJob or has another
-// kind. "elsewhere": the job is in the namespace of another tenant, and claims to be that run.
+// "restored": it is an earlier CronJob of the same name. "report": it has the same name, but
+// another kind. "elsewhere": the job is in the namespace of another tenant, and claims to be that
+// run.
 func squat(w *World, script *Script, s Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {

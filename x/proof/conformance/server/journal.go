@@ -34,8 +34,8 @@ type Write struct {
 	Body string
 	// Unchanged is true for a write that has changed nothing.
 	Unchanged bool
-	// Contradicts is true for a status of a job that the server refuses whatever the stored job is:
-	// an index, or a pod, has both succeeded and failed.
+	// Contradicts is true for a job status in which an index or a pod has both succeeded and
+	// failed. The server refuses such a status, whatever job is stored.
 	Contradicts bool
 	// Answer is empty for success, and otherwise the reason and the causes.
 	Answer string

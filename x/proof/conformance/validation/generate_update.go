@@ -47,8 +47,8 @@ func (g *generator) update() (old, next, state object) {
 
 func clone(o object) object { return specgen.Decode[object](o) }
 
-// changeSpec changes a random field: a field of the template, or a field of the spec, which gets
-// its value from another spec.
+// changeSpec changes a random field of the template or of the spec. A field of the spec gets its
+// value from another spec.
 func (g *generator) changeSpec(o object) {
 	if g.in100(50) {
 		template := object(o["template"].(map[string]any))
@@ -84,7 +84,7 @@ func without(fields []string, some ...string) []string {
 	return slices.DeleteFunc(fields, func(f string) bool { return slices.Contains(some, f) })
 }
 
-// sub returns an object in another one, and makes it if it is missing.
+// sub returns the object in a field of another object, and makes it if it is missing.
 func sub(o object, field string) object {
 	switch v := o[field].(type) {
 	case object:

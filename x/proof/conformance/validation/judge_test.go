@@ -211,7 +211,7 @@ func theirJudgement(o object) []refusal {
 var labelValue = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
 
 // said matches a finding of batchwhy that a server refuses a manifest, or only the Jobs of a
-// CronJob: its place, field and rule.
+// CronJob. It captures which of the two is refused, the field and the rule.
 var said = regexp.MustCompile(`^An API server (refuses the manifest|takes the CronJob and refuses its Jobs): \S+:\d+:\d+: ([^:]+): (.*)$`)
 
 // judgedBy gives manifests to batchwhy. It returns what batchwhy finds in each.

@@ -99,8 +99,8 @@ func decode[T runtime.Object](manifest []byte) (obj T, err error) {
 	return obj, nil
 }
 
-// guarded turns decoding errors and panics into refusals. The code panics for an Indexed job that
-// has a successPolicy and no completions.
+// guarded turns decoding errors and panics into refusals. The API server's code panics for an
+// Indexed job that has a successPolicy and no completions.
 func guarded(ask func() ([]refusal, error)) (all []refusal) {
 	defer func() {
 		if r := recover(); r != nil {

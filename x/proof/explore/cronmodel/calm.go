@@ -9,7 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// soon is in seconds. A state in which the controller asks for a round so soon is not at rest.
+// soon is a number of seconds. A state in which the controller asks for a round within this time is
+// not at rest.
 const soon = 600
 
 // Calm makes the next step of a world in which nothing goes wrong any more and no further run comes

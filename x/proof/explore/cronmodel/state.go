@@ -28,7 +28,8 @@ type state struct {
 	spec    uint8 // the place of the spec in the scope
 	// triggers has a bit for each waiting trigger, and asked counts all triggers so far.
 	triggers, asked uint8
-	// backfill is the progress of the backfill: the seconds of its After plus 1, 0 for none.
+	// backfill is the progress of the requested backfill: its field After in seconds, plus 1. 0
+	// means that no backfill is under way.
 	backfill uint32
 	// started has a bit for each job that was created so far.
 	started uint8
@@ -101,7 +102,7 @@ var verbs = [...]string{"get", "delete", "create", "status", "store the progress
 type writeStep struct {
 	verb verb
 	job  uint8 // the place of the job
-	// child is a job to create. creation is the reason, for the checks.
+	// child is a job to create. creation is why the job is created; only the checks use it.
 	child    childID
 	creation creation
 	status   statusID
@@ -136,7 +137,7 @@ type ending struct {
 	again     uint32
 	retry     bool
 	triggered uint8
-	// stores is set if backfill, the progress of the backfill, is to be stored.
+	// stores is set if the progress of the backfill is to be stored. backfill is that progress.
 	stores   bool
 	backfill uint32
 }

@@ -100,7 +100,7 @@ func lifeOf(p *pod, uid job.UID) jobcheck.Life {
 // each pod is still counted once, and the rest because an API server refuses writes that conflict.
 var overlapping = []string{"JI1", "JI2", "JI4", "JI14", "JI15", "JI17", "JI20"}
 
-// first returns the first violation of an invariant that holds in the scope.
+// first returns the first violation of an invariant that must hold in the scope.
 func (w *worker) first(found []jobcheck.Violation) error {
 	for _, v := range found {
 		if w.rounds.scope.Controllers == 1 || slices.Contains(overlapping, v.Rule) {

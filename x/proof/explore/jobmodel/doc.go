@@ -21,7 +21,7 @@
 // only on an event, a retry or a requeue.
 //
 //   - L1, L9: a job at rest has ended; rest comes within 60 to 80 calm steps.
-//   - L2: a job that has ended comes to rest; JI14 and JI16 keep its status.
+//   - L2: a job that has ended comes to rest; by JI14 and JI16 its status stays the same.
 //   - L3: at rest, the failures exceed backoffLimit if that is the reason for the end, and a
 //     complete job has enough successes. Not checked in worlds with edits.
 //   - L4, L5: at rest no pod of an ended or deleted job keeps its finalizer, and no UID is

@@ -15,9 +15,8 @@ var _ explore.Ender[state] = (*worker)(nil)
 //
 //   - users who edit or delete the job, and orphans, which count only if they were adopted in time
 //   - containers that are restarted in place, which count only until their pod succeeds
-//   - more pods than were wanted, because writes stayed unseen for longer than the expectations
-//     wait, or because the controller restarted with an older list: the pod that is seen first
-//     decides
+//   - surplus pods, after the controller gave up the wait for its own writes or restarted with an
+//     older list: the pod that is seen first decides
 func (w *worker) End(s *state) uint64 {
 	status, scope := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), &w.rounds.scope
 	switch inPlace := scope.Spec.Template.RestartPolicy == job.RestartOnFailure; {

@@ -72,7 +72,7 @@ func (v *memoryValues) takeText(text string) (t takenMemory) {
 	return t
 }
 
-// with builds a memory again from its parts. It sorts the UIDs of each note.
+// with rebuilds a memory from its parts. It sorts the UIDs that it gets for each note.
 func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memory) {
 	if id == 0 {
 		return m

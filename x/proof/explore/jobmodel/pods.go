@@ -11,7 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// podID is the number of a pod without its UID, name and version; 0 is none.
+// podID is the number of a pod; 0 is none. Pods that differ only in UID, name and version share a
+// number.
 type podID uint16
 
 // podInfo is a pod with the facts that are used most often.
@@ -82,7 +83,7 @@ func (v *podValues) created(owner jobpod.Ownership, index job.Index, failures, i
 	return v.number(*p)
 }
 
-// after returns the pod that an act leads to, 0 if the pod is gone.
+// after returns the pod as it is after a step, or 0 if the pod is gone then.
 func (v *podValues) after(step podStep) podID {
 	return v.steps.Get(step, func() podID {
 		w := worldAt(step.now)

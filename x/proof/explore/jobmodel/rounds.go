@@ -202,8 +202,8 @@ func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	return r.addAll(round{begun: b, from: from}, known, p.writes, &end)
 }
 
-// addAll adds a round for each write that is left, and a round for the end. If the write of one of
-// these rounds succeeds, the next of them follows.
+// addAll adds a round for each write that is left, and one for the end. Each of these rounds leads
+// to the next one if its write succeeds.
 func (r *rounds) addAll(next round, known []outcome, writes []writeStep, end *ending) (first roundID) {
 	if len(known) > 0 {
 		next.by = known[len(known)-1]

@@ -19,8 +19,8 @@ const (
 type state struct {
 	now    uint32 // seconds since the start of the world
 	status statusID
-	// delayed is the status in a write that is on its way. Its writer takes the write for a failed
-	// one, but it may still take effect until the job changes. 0 means none.
+	// delayed is the status in a write that is on its way; 0 means none. The controller takes this
+	// write for a failed one, but the write may still take effect until the job changes.
 	delayed   statusID
 	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
 	spec      specID
@@ -54,8 +54,9 @@ type controller struct {
 	spec      specID
 	groups    groups
 	behind    uint8
-	// unacked is the number of versions of the job since the last write that this controller knows
-	// of, including the version of that write. It is 0 if the controller knows of no write.
+	// unacked counts the versions of the job from this controller's last status write on, including
+	// the version of that write. Only writes whose success the controller knows count; 0 means
+	// none.
 	unacked uint8
 	// memory is the memory without the parts about single pods, and creations, deletions
 	// and expectedAt are its expectations.
@@ -77,7 +78,7 @@ type controller struct {
 type pod struct {
 	live podID
 	seen [maxControllers]podID
-	// listed is the uncounted list of the live status that the pod is in. seenIn is its list in
+	// listed is the uncounted list that the pod is in, by the live status. seenIn is the same by
 	// the statuses that the controllers have seen.
 	listed listed
 	seenIn [maxControllers]listed

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// goal is a model with a function reached. A step counts as broken if reached accepts the state
-// after the step.
+// goal is a model whose field reached accepts some states. A step counts as broken if reached
+// accepts the state after the step.
 type goal struct {
 	*Model
 	reached func(*Model, *state) bool

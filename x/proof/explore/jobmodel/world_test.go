@@ -226,8 +226,7 @@ func podText(values *podValues, p job.Pod) string {
 	return string(text)
 }
 
-// describe returns a state of the model as text. If the state of a world is the same, so is its
-// text.
+// describe returns a state of the model as text. A world in the same state has the same text.
 func (m *Model) describe(s *state) string {
 	var lines []string
 	var lists job.UncountedTerminatedPods

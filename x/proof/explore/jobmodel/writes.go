@@ -316,8 +316,9 @@ func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
 	return in
 }
 
-// setStatus changes the status, and notes who has written it: by is the number of a controller, or
-// -1 for a delayed write, since no controller knows that such a write has taken effect.
+// setStatus changes the status for a writer. The argument by is the number of the controller that
+// wrote it. It is -1 for a delayed write, since no controller knows that such a write has taken
+// effect.
 func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed) []jobcheck.Violation {
 	found := w.check.status(w, s, id, lists)
 	s.status = id

@@ -131,7 +131,8 @@ func TestFindingQueuedBackups(t *testing.T) {
 			t.Errorf("%d backups of the schedule wait after three hours, 3 with v1.18.3: strike Velero's row Forbids in docs/blackbox.md", len(waiting))
 		}
 
-		// In a phase that the controller knows, one waiting backup is enough.
+		// Once the waiting backup is New, a phase that the controller knows, the controller makes
+		// no other.
 		setPhase(t, c, waiting[0], velerov1.BackupPhaseNew)
 		hour()
 		if n := len(backups(t, c)); n != len(waiting) {

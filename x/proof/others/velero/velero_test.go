@@ -115,8 +115,8 @@ func schedules(backups blackbox.Resource) *blackbox.Cron {
 // TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
-// queued is the controller while another backup runs for long. The backups that the controller
-// makes wait in the queue, in the phase that the queue's controller gives them.
+// queued is the controller of schedules while some other backup runs for long. The backups that the
+// controller makes wait in the queue, in the phase that the queue's controller gives them.
 var queued = schedules(func() blackbox.Resource {
 	r := kind("Backup", "backups")
 	r.Default = func(o blackbox.Object) {

@@ -43,7 +43,7 @@ func main() {
 	fmt.Print(table(linked))
 }
 
-// module is a module that some import links.
+// module is a linked module, with the imports that link it.
 type module struct {
 	license  string
 	linkedBy []string

@@ -38,8 +38,8 @@ type mutant struct {
 	same int
 	// listed is set if the list of equivalents has the mutant.
 	listed bool
-	// instead is another mutant of the same code. The one with this field is used only if instead
-	// does not compile.
+	// instead is another mutant of the same code. If instead compiles, the mutant that has this
+	// field is not used.
 	instead *mutant
 
 	id      int // from 1

@@ -12,8 +12,8 @@ import (
 )
 
 // A whole run. Some mutants are killed by the tests of their own package, among them a mutant of a
-// constant, which has a build of its own. Mutants survive if no test notices them, or only a test
-// of another package would. The files stay as they are.
+// constant, which has a build of its own. Others survive: no test notices them, or only a test of
+// another package would. The files stay as they are.
 func TestJudge(t *testing.T) {
 	const source = `package low
 

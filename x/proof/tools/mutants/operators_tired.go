@@ -79,7 +79,7 @@ func (w *walker) emptyForNil(n *ast.BinaryExpr) {
 	}
 }
 
-// otherTime replaces a time in a struct by another time in it.
+// otherTime replaces a time in a struct by another time field of the same struct.
 func (w *walker) otherTime(n *ast.SelectorExpr) {
 	holder := w.typeOf(n.X)
 	if holder == nil || !strings.HasSuffix(types.TypeString(w.typeOf(n), nil), "Time") {
@@ -99,7 +99,7 @@ func (w *walker) otherTime(n *ast.SelectorExpr) {
 	}
 }
 
-// wrongClock puts a clock ahead by a second, and replaces it by the system's clock.
+// wrongClock makes mutants of a clock: one is ahead by a second, one is the system's clock.
 func (w *walker) wrongClock(n ast.Expr) {
 	if types.TypeString(w.typeOf(n), nil) != "time.Time" {
 		return

@@ -158,9 +158,9 @@ func parse(text string) api {
 // lines about the name in the two listings. For a package they are its path.
 type difference struct{ path, name, before, now string }
 
-// breaks reports whether a program that compiled may not compile any more. A new line breaks
-// nothing: the methods of an interface are on one line, and so are the properties of a struct, so
-// an addition to them changes a line.
+// breaks reports whether a program that compiled before may no longer compile. A new line breaks no
+// program. All methods of an interface share one line, and so do the properties of a struct: an
+// addition to them is a changed line, not a new one.
 func (d difference) breaks() bool { return d.before != "" }
 
 func (d difference) String() string {
@@ -196,8 +196,8 @@ func (d difference) said(api, last, version string) error {
 	return fmt.Errorf("%v: CHANGELOG.md names neither it nor %q under API", d, d.path)
 }
 
-// differences compares two listings. If a package or a type is new or gone, its members are not
-// named as well.
+// differences compares two listings. A package or a type that is new or gone is one difference: its
+// members are not named.
 func differences(before, now api) (all []difference) {
 	for _, path := range slices.Sorted(maps.Keys(before)) {
 		if _, stays := now[path]; !stays {
@@ -228,7 +228,8 @@ func differences(before, now api) (all []difference) {
 	return all
 }
 
-// byName returns lines by the names that they begin with, without the parameters of a type.
+// byName returns lines by the names with which they begin. A name does not include the type
+// parameters.
 func byName(lines []string) map[string]string {
 	found := map[string]string{}
 	for _, line := range lines {

@@ -43,7 +43,7 @@ type CronLoop struct {
 	Manifest *manifest.CronJob
 	// Follow is called after each round with the CronJob's jobs. Each unfinished job needs a loop.
 	Follow func(jobs []store.Job) error
-	// Busy reports whether loops of its jobs are running.
+	// Busy reports whether any loop of the CronJob's jobs is running.
 	Busy func() bool
 	// Deleted is called when jobs were deleted.
 	Deleted func()
@@ -211,7 +211,8 @@ func (l *CronLoop) snapshot(
 
 // expire deletes the finished jobs whose TTL has passed (T2). If another job expires before the
 // next round, expire moves that round to the time of the expiry. It runs only after a round without
-// writes. Otherwise the status might lack a job, which would start again once it is deleted (CI1).
+// writes. Otherwise the status might not have recorded a job yet, and once the job is deleted, its
+// run would start again (CI1).
 func (l *CronLoop) expire(
 	b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time,
 ) (cronjob.Requeue, error) {

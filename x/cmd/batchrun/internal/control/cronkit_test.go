@@ -90,7 +90,7 @@ func (k *cronKit) around(s *cronjob.Snapshot, p *cronjob.Plan, w cronWrites) cro
 	return faultyWrites{k.env.Backend(w), k.env, w}
 }
 
-// faultyWrites is a backend of which the test can also let the write at the end of a round fail.
+// faultyWrites is a backend that also lets the test fail the write at the end of a round.
 type faultyWrites struct {
 	cronjobapply.Backend
 	env *cronjobtest.Env

@@ -45,8 +45,7 @@ type Loop struct {
 	Options  job.Options
 	// Changed is called when pods were created or deleted.
 	Changed func()
-	// settled is true if the last round left no failed pod that can still end the job; see the
-	// method pods.
+	// Report is called after every round.
 	Report func(Round)
 
 	// settled is true if the last round left no failed pod that can still end the job; see pods.

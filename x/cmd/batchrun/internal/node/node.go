@@ -67,8 +67,7 @@ type knowledge struct {
 	launches int
 	child    *child // nil before the first launch
 	cut      bool   // a log of the pod is known to be cut
-	// notBefore is the earliest time at which to start a supervisor again after one could not
-	// begin.
+	// notBefore is set when a supervisor could not begin: the next one must not be started earlier.
 	notBefore time.Time
 }
 
@@ -118,8 +117,8 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// rest returns how long to rest after a pass. took is how long the pass took. delay is set if it
-// failed.
+// rest returns how long to rest after a pass. took is the duration of the pass. delay is set if the
+// pass failed.
 func rest(took, delay time.Duration) time.Duration {
 	if delay > 0 {
 		return max(interval, delay) // a full disk makes a pass slow, so how long it took does not matter

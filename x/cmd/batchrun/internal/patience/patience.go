@@ -17,8 +17,8 @@ var transient = []error{
 	syscall.EINTR,
 }
 
-// transientCodes are SQLite's codes for such errors, in the low byte: busy, locked, out of memory,
-// input or output, full, cannot open.
+// transientCodes are SQLite's codes for errors that may pass, in the low byte: busy, locked, out of
+// memory, input or output, full, cannot open.
 var transientCodes = []int{5, 6, 7, 10, 13, 14}
 
 // IsTransient reports whether trying again later may help.

@@ -11,8 +11,8 @@ import (
 type Containment string
 
 const (
-	// Namespace is a PID namespace. The supervisor is its first process. When it ends, the kernel
-	// ends all other processes of the namespace. No process can leave the namespace.
+	// Namespace is a PID namespace. The supervisor is its first process. When the supervisor ends,
+	// the kernel ends all other processes of the namespace. No process can leave the namespace.
 	Namespace Containment = "namespace"
 	// UserNamespace is a PID namespace inside a user namespace. It is for users who may not create
 	// a PID namespace alone.

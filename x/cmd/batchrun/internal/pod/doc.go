@@ -20,7 +20,7 @@
 // checksum. A record that cannot be read is ignored and does not stop the runner. A pod without a
 // readable state.json counts as lost once none of its processes runs. state.json has a copy of
 // guard.json. A damaged stop still asks the pod to stop. spec.json is written again before each
-// attempt to begin.
+// attempt to start the supervisor.
 //
 // Two rules make a pod run at most once. First, a supervisor starts nothing before it holds the
 // lock, and nothing if state.json or guard.json exists. Second, it writes both files before it

@@ -215,7 +215,7 @@ func (f Folder) Enforce(now time.Time) error {
 	return errors.Join(f.signal(watchLock, unix.SIGCONT), f.signal(superviseLock, unix.SIGKILL))
 }
 
-// overtime is how much longer than the grace period of its pod a supervisor may take. Sidecars end
+// overtime is the time that a supervisor may take beyond the grace period of its pod. Sidecars end
 // one after the other, and disks can be slow.
 const overtime = 20 * time.Second
 

@@ -74,8 +74,8 @@ type State struct {
 }
 
 // guard names what must be gone before a pod whose supervisor is dead counts as ended. A lock alone
-// is not enough: the kernel frees the lock before it has ended the processes of a PID namespace,
-// and even while processes of a cgroup still run.
+// is not enough. The kernel frees the lock when the supervisor ends. At that moment processes of
+// its PID namespace or cgroup may still run.
 type guard struct {
 	Containment Containment `json:"containment"`
 	// PID and Start identify the supervisor as the runner sees it. No later process of the same

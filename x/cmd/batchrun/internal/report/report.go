@@ -100,8 +100,8 @@ type plain struct {
 	names  prefixes
 }
 
-// NewPlain returns a reporter that writes what happens to out, and notes for the user to notes.
-// Times have the given layout.
+// NewPlain returns a reporter that writes lines of text to the writer out, and notes for the user
+// to the writer notes. Times have the given layout.
 func NewPlain(out, notes io.Writer, layout string, now func() time.Time) Reporter {
 	return &plain{
 		out:    out,

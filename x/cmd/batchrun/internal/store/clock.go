@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 )
 
-// Clock returns the clock of the state folder and, as seen, the latest time of this clock that was
-// stored. seen is zero if the folder has only used the machine's time.
+// Clock returns the clock of the state folder, and in seen the latest stored time of this clock.
+// seen is zero if the folder has only used the machine's time.
 func (s *Store) Clock() (c *clock.Clock, seen time.Time, err error) {
 	rows, err := s.db.Query("SELECT real, virtual, speed, seen FROM clock ORDER BY real, rowid")
 	if err != nil {

@@ -159,8 +159,8 @@ func (s *Store) Room() (err error) {
 	return nil
 }
 
-// Hurry limits how long a write waits for other processes to a second. It is for a caller that
-// retries by itself.
+// Hurry makes a write wait at most one second for other processes. It is for a caller that retries
+// by itself.
 func (s *Store) Hurry() error {
 	_, err := s.db.Exec("PRAGMA busy_timeout = 1000")
 	return err

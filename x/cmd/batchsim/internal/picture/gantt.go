@@ -208,7 +208,7 @@ type cells struct {
 
 func newCells(rows int) *cells { return &cells{rows, make([]float64, rows*densityColumns)} }
 
-// add adds a pod to a row. The pod ran between two times.
+// add adds a pod to a row for the time in which the pod ran.
 func (c *cells) add(row int, from, to, end time.Duration) {
 	width := float64(end) / densityColumns
 	first, last := int(float64(from)/width), int(float64(to)/width)

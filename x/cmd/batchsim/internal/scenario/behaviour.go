@@ -18,7 +18,8 @@ import (
 const Prefix = "batchsim.batchplan/"
 
 // Behaviour defines how the pods of some jobs behave. One of its keys is match, a pattern for the
-// names of jobs and CronJobs. The other keys and their values are those of the annotations.
+// names of jobs and CronJobs. The other keys are names of annotations without Prefix. Their values
+// have the same form as in annotations.
 type Behaviour struct {
 	match  string
 	values []setting
@@ -136,8 +137,8 @@ func apply(p *sim.Pod, key, value string) error {
 	return fmt.Errorf("%s: %w", key, noSuch("value", key, names))
 }
 
-// failAfter sets when failing pods fail. It sets a nanosecond for 0, because the zero value means a
-// part of the duration to the simulation.
+// failAfter sets when failing pods fail. It replaces 0 by a nanosecond, because in a simulation 0
+// means that a pod fails after a part of its duration.
 func failAfter(p *sim.Pod, d sim.Dist) {
 	if p.FailAfter = d; d.IsZero() {
 		p.FailAfter = sim.Constant(1)

@@ -233,8 +233,8 @@ func TestEveryNumber(t *testing.T) {
 	}
 }
 
-// A number that has no use beside the other fields is refused, such as a limit for a manifest. A
-// sum that is too large is also refused.
+// A number that has no effect together with the other fields is refused, such as a limit for a
+// manifest. A sum that is too large is also refused.
 func TestNumbersTogether(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never, %s}}}\n"
 	jobs := func(parallelism, completions int) string {

@@ -19,8 +19,8 @@ import (
 
 // Scenario is a scenario file. Times count from the start.
 //
-// The tag limit is "positive", or the minimum and the maximum of a number. A third number in the
-// tag is also allowed as a value. If the zero value of a number means a default, "never" or "no
+// The tag limit is "positive", or it contains the minimum and the maximum of a number, and perhaps
+// one more value that is allowed. If the zero value of a number means a default, "never" or "no
 // limit", the number cannot be set to 0. Otherwise a grid over 0, 1 and 2 would simulate something
 // else at 0.
 type Scenario struct {
@@ -57,12 +57,13 @@ type Nodes struct {
 	Name string `yaml:"name"`
 	// Price is the cost of an hour of a node.
 	Price float64 `yaml:"price" limit:"0 1000000000"`
-	// Lost and Preempted are the rates at which a node is lost or preempted. Away is how long the node
-	// is gone after that.
+	// Lost and Preempted are the rates at which a node is lost or preempted. Away is how long a
+	// lost or preempted node is gone.
 	Lost      Rate `yaml:"lost"`
 	Preempted Rate `yaml:"preempted"`
 	Away      Dist `yaml:"away" limit:"positive"`
-	// Autoscale makes an autoscaler add and remove the nodes. Count is then the most that there are.
+	// Autoscale makes an autoscaler add and remove the nodes. Count is then the maximum number of
+	// nodes.
 	Autoscale *Autoscale `yaml:"autoscale"`
 }
 
@@ -152,8 +153,8 @@ type Options struct {
 	PendingTimeout       Duration `yaml:"pendingTimeout" limit:"positive"`
 	TerminatingTimeout   Duration `yaml:"terminatingTimeout" limit:"positive"`
 	SuccessBeatsDeadline bool     `yaml:"successBeatsDeadline"`
-	// Gangs is whether a job that asks for a gang starts whole or not at all. It must be set if
-	// there is such a job, because no release of Kubernetes has gangs by default.
+	// Gangs is true if a job that asks for a gang starts with all pods of the gang or with none. It
+	// must be set if there is such a job, because no release of Kubernetes has gangs by default.
 	Gangs              *bool `yaml:"gangs"`
 	MaxIgnoredFailures int32 `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
 	// CatchUp is "Latest", "None" or "All".

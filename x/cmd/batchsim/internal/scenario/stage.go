@@ -120,8 +120,8 @@ func (o *stageObject) stage() (stage, error) {
 	return s, nil
 }
 
-// weigh finds the stages that end a pod, and sets them as others of each. A pod chooses between
-// them.
+// weigh finds the stages that end a pod. A pod chooses between these stages, so each of them gets
+// the list of all.
 func weigh(all []stage) []stage {
 	var ends []*stage
 	for i := range all {

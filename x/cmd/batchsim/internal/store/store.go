@@ -33,9 +33,9 @@ create table if not exists results (point integer not null, seed integer not nul
 	metric text not null, unit text not null, value real not null, primary key (point, seed, metric)) without rowid;
 `
 
-// Open opens or creates the file of a sweep that has a number of runs. The definition is a text
-// that contains everything on which the results depend. Open refuses a file with another
-// definition.
+// Open opens or creates the file of a sweep. The argument runs is the number of runs of the sweep.
+// The definition is a text that contains everything on which the results depend. Open refuses a
+// file with another definition.
 func Open(file, definition string, runs int) (*Store, error) {
 	db, err := sql.Open("sqlite",
 		"file:"+file+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")

@@ -23,8 +23,8 @@ type Calendar struct {
 	Differences []Difference `json:"differences"`
 	// PerYear is the number of runs in the year after From.
 	PerYear int `json:"perYear"`
-	// Days has the number of runs on each day of that year, in the zone. Day is the date of the
-	// first day.
+	// Days has the number of runs on each day of the year after From, in the zone. Day is the date
+	// of the first day.
 	Days []int     `json:"days"`
 	Day  string    `json:"day"`
 	From time.Time `json:"from"`

@@ -119,8 +119,8 @@ func (f *follower) inputs(ctx context.Context, args []string) (inputs []input, e
 	return inputs, nil
 }
 
-// send reads from a reader and sends what it reads to pieces, until the first error or until ctx is
-// done. The last piece has the error.
+// send reads from a reader, and sends what it reads to the channel pieces. It ends after the first
+// error or when ctx is done. The last piece has the error.
 func send(ctx context.Context, pieces chan<- piece, input int, from io.Reader) {
 	for {
 		buffer := make([]byte, 64<<10)

@@ -45,7 +45,7 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 	return s, nil
 }
 
-// readStandardInput notes how old standard input is: a pipe is as of now, and a file is as of the
+// readStandardInput notes how old standard input is. A pipe shows the present, and a file shows the
 // time at which it was written.
 func readStandardInput(s *read.Source, in io.Reader) {
 	if f, ok := in.(*os.File); ok {

@@ -89,9 +89,9 @@ func (p *program) get(ctx context.Context, kind string, names ...string) answer 
 // logTime limits the time of all calls of kubectl logs together.
 const logTime = 5 * time.Second
 
-// askLogs reads the last lines that the newest failed pod of each Job has printed. If there are
-// more such Jobs than are explained one by one, it reads none. If the user may not read logs, or
-// they take too long, the explanation has no lines of them.
+// askLogs reads the last lines that the newest failed pod of each Job has printed. It reads none if
+// there are too many of these Jobs to explain each of them. An explanation has no such lines if the
+// user may not read logs, or if the logs take too long.
 func (p *program) askLogs(ctx context.Context, objects *read.Objects) {
 	chosen := explain.Options{Names: p.names}
 	jobs := make(map[job.UID]bool)

@@ -56,9 +56,9 @@ type started struct {
 	how string
 }
 
-// startedBy returns the run that starts now, or when an active Job has ended, with a patch and not
-// without it. A new schedule or zone can have a time between the last recorded run and now, which then
-// counts as missed.
+// startedBy returns the run that starts with a patch and does not start without it: a run that
+// starts now, or when an active Job has ended. A new schedule or zone can have a time between the
+// last recorded run and now, which then counts as missed.
 func (l *cronLook) startedBy(change *Act) (s started) {
 	next := l.theirSnapshot
 	next.CronJob.Spec = cronjob.Spec{}

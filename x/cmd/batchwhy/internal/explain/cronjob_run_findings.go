@@ -125,9 +125,8 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	// The controller of 1.36 or older deletes old Jobs when it starts a run. If it would have
-	// deleted some of these Jobs at the last run, and they still exist, the controller is a newer
-	// one.
+	// When the controller of 1.36 or older starts a run, it deletes old Jobs. If Jobs still exist
+	// that it would have deleted at the last run, the controller is a newer one.
 	had := slices.DeleteFunc(slices.Clone(l.children), func(c cronjob.Child) bool {
 		return c.Finished == "" || !c.FinishTime.Before(l.status.LastScheduleTime)
 	})
@@ -171,8 +170,8 @@ func (l *cronLook) olderDeletes(names []string, children []cronjob.Child) (lost 
 	return lost
 }
 
-// byHand returns the name of the Job that a message ends with if that Job was started by hand, or
-// "".
+// byHand returns the name at the end of a message if it is the name of a Job that was started by
+// hand. Otherwise it returns "".
 func (l *cronLook) byHand(message string) string {
 	for i := range l.children {
 		if c := &l.children[i]; l.isByHand(c) && strings.HasSuffix(strings.TrimSpace(message), " "+c.Name) {

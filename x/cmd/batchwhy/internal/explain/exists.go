@@ -54,8 +54,9 @@ func appliedTo(kind string, m *read.Meta) string {
 	return kind + " " + m.Key()
 }
 
-// ConcernManifests adds the changes that concern an object to those that concern the manifests of that
-// object, since their explanations begin with it. The changes are by the UID of what they concern.
+// ConcernManifests copies the changes of each object to the manifests that kubectl apply would
+// apply to the object, since the explanation of such a manifest begins with the object. The keys of
+// changes are the UIDs of the objects that the changes concern.
 func ConcernManifests(o *read.Objects, changes map[job.UID][]read.Change) {
 	of := make(map[string][]read.Change) // by kind, namespace and name
 	var uids []string

@@ -9,8 +9,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// TestSpecAfter_List: the elements of a list are merged by their names if these differ. Two elements of
-// one name, as two variables, are both compared, and a list that has such is replaced as a whole.
+// TestSpecAfter_List: the elements of a list are merged by their names if the names differ. If two
+// elements have the same name, for example two variables, both are compared, and any change
+// replaces the whole list.
 func TestSpecAfter_List(t *testing.T) {
 	const twice = `[{"name":"A","value":"1"},{"name":"A","value":"2"}]`
 	for _, test := range []struct {

@@ -40,7 +40,7 @@ type Explainer struct {
 	pods map[job.UID][]*read.Pod
 	// children has the Jobs that could belong to each CronJob by the CronJob's UID.
 	children map[job.UID][]*read.Job
-	// existing has the objects that are not manifests, by kind, namespace and name.
+	// strays has the pods whose Job is not in the input.
 	strays []*read.Pod
 	// existing has the objects from an API server, by kind, namespace and name.
 	existing map[string]any

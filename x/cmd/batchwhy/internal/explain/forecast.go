@@ -72,7 +72,7 @@ func (e *Explainer) forecastJob(l *look) *Forecast {
 	return f.Forecast
 }
 
-// habit returns how the pod that ended last has run.
+// habit returns how long the pod that ended last took, and how it ended.
 func (l *look) habit() (h habit) {
 	var last time.Time
 	for i := range l.snapshot.Pods {
@@ -338,7 +338,7 @@ func finishChildren(s *cronjob.Snapshot, h habit) {
 	}
 }
 
-// habit returns how the Job that ended last has run.
+// habit returns how long the Job that ended last took, and whether it failed.
 func (l *cronLook) habit() (h habit) {
 	var last time.Time
 	for _, c := range l.children {

@@ -53,7 +53,8 @@ func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	return all
 }
 
-// disruptions describes what ends pods from outside. The keys are the reasons of events about it.
+// disruptions describes how pods are ended from outside. The keys are the reasons of the events
+// that report this.
 var disruptions = map[string]string{
 	"Preempted":            "preempted for a pod of higher priority",
 	"Preempting":           "ended by the kubelet to make room for a critical pod",
@@ -190,9 +191,8 @@ func (l *look) goneText() string {
 	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
 }
 
-// killReport looks for the event in which a node reports that it has killed a process for its
-// memory, at the time when a container ended with exit code 137. It returns nil if there is no such
-// event.
+// killReport returns the event in which a node reports that it killed a process for lack of memory,
+// if that was when a container ended with exit code 137. Otherwise it returns nil.
 func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
 	switch {
 	case c.ExitCode != 137, c.Reason == "OOMKilled", p.Node == "", p.Condition("DisruptionTarget").Status == "True":

@@ -75,8 +75,8 @@ func (l *look) selectorFindings() []Finding {
 }
 
 // sharedRestarts returns a text if several containers share the restarts that backoffLimit allows
-// with restartPolicy OnFailure. It also returns a limit that is enough for all of them. The text is
-// empty if the containers share nothing, or if the limit is below 2 or enough for all of them.
+// with restartPolicy OnFailure, and a limit that would be enough for all of them. The text is empty
+// if the containers share nothing, or if the present limit is below 2 or already enough.
 func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	limit, containers, pods := int64(*s.BackoffLimit), int64(len(s.Template.Containers)), int64(*s.Parallelism)
 	if s.Completions != nil {

@@ -109,8 +109,8 @@ func startOf(p *read.Pod) time.Time {
 	return p.CreationTimestamp
 }
 
-// worksSince returns the time at which the first container that runs was started. Before it, a node
-// may have pulled images.
+// worksSince returns the time at which the first container that runs was started. Before that time,
+// a node may have pulled images.
 func worksSince(p *read.Pod) time.Time {
 	since := startOf(p)
 	for _, c := range p.Containers {
@@ -216,7 +216,7 @@ func (l *look) imageOf(p *read.Pod, c *read.Container) string {
 	return "of container " + c.Name
 }
 
-// isRangeLimit reports whether the Job's template has no memory limit for one of its containers.
+// isRangeLimit reports whether the Job's template has the container, but no memory limit for it.
 func (l *look) isRangeLimit(container string) bool {
 	spec := l.job.Template.Container(container)
 	return spec.Name != "" && spec.MemoryLimit == ""

@@ -425,9 +425,9 @@ func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 	return false
 }
 
-// startsRun reports whether a change of a CronJob starts a run, now or when an active Job has ended, that
-// would not start without it, and whether that run replaces a Job. If the user chooses the schedule or the
-// zone, it tries several.
+// startsRun reports whether a change of a CronJob starts a run that would not start without it, now
+// or when an active Job has ended. replaces is true if that run replaces a Job. If the remedy
+// leaves the schedule or the zone to the user, startsRun tries several of them.
 func (s scene) startsRun(c *read.CronJob, r *explain.Remedy) (starts, replaces bool) {
 	runs := func(spec cronjob.Spec) (run time.Time, replaced bool) {
 		changed := c.Object
@@ -590,7 +590,7 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
 	// If the pods are gone, parallelism enters into the estimate of their mean time. So a patch of
-	// parallelism may leave the finding.
+	// parallelism may not remove the finding.
 	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
 		len(before.podsOf(with)) < 3
 	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {
@@ -789,7 +789,7 @@ func TestRemedies_Faults(t *testing.T) {
 }
 
 // The statuses of pods: a pod whose work has ended, a pod that no node accepts, and the pods of a
-// Job of which one index has failed and two run.
+// Job with one failed index and two that run.
 var (
 	sidecar = []string{`"phase": "Running", "containerStatuses": [
 		{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-03-04T09:10:00Z"}}},

@@ -319,8 +319,8 @@ func (l *look) ranFor() string {
 	return ""
 }
 
-// logs returns the remedy to read what a container has printed. If previous is true, that is what
-// the container printed before its last restart.
+// logs returns the remedy to read what a container has printed. If previous is true, the remedy
+// reads what the container printed before its last restart.
 func (l *look) logs(p *read.Pod, container string, previous bool) *Remedy {
 	args := []string{"logs", p.Name}
 	if container != "" {

@@ -123,7 +123,7 @@ func (l *cronLook) seenEnd(run time.Time) string {
 		}
 	}
 
-	// The last success can be that of another Job, as of one that was started by hand.
+	// The last success may belong to another Job, for example to one that was started by hand.
 	success := l.status.LastSuccessfulTime
 	isKnown := end != "" || !success.After(run)
 	for i := range l.children {

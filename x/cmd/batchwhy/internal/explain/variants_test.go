@@ -102,8 +102,7 @@ func atEdges(t *testing.T, q *question) (all []string) {
 const enough = 10
 
 // withOtherFields explains objects in which one field is missing or has another value. It changes
-// each field once. It leaves out a field that has already been changed in as many questions as the
-// constant enough.
+// each field once. It leaves out a field that was already changed in enough questions.
 func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []string) {
 	var list any
 	must.OK(t, yaml.Unmarshal([]byte(testfile.Read(t, q.file+".yaml")), &list))

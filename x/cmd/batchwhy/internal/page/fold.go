@@ -12,8 +12,8 @@ const (
 )
 
 // fold replaces repetitions at any distance, so that gzip, which looks back only 32 KiB, has less
-// to compress. gzip twice in its place would do less, because its output depends on how bits are
-// aligned.
+// to compress. To run gzip twice instead would save less, because the output of gzip depends on how
+// bits are aligned.
 //
 // The result begins with the length of the data and the number of steps. Then come the steps, and
 // then all bytes that are not repetitions. A step is three numbers: how many of these bytes come

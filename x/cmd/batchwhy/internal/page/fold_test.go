@@ -23,7 +23,7 @@ func TestFold(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		data []byte
-		// least and most are the bytes of the folded data.
+		// least and most are the bounds of the size of the folded data, in bytes.
 		least, most int
 	}{
 		{"nothing", nil, 2, 2},

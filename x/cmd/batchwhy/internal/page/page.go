@@ -225,8 +225,8 @@ type situation struct {
 	More bool `json:"more,omitempty"`
 }
 
-// situations are ready-made inputs, the most wanted first. If an input has no folder, the first
-// lines of its file contain Note and At.
+// situations are ready-made inputs, the most wanted first. If a situation has no folder, its note
+// and its time are in the first lines of its file.
 var situations = []situation{
 	{Name: "sidecar", file: "sidecar_istio", Title: "The container has finished, the pod runs on"},
 	{Name: "backoff-limit", file: "backoff_exceeded", Title: "BackoffLimitExceeded"},

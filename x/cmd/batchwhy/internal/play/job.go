@@ -28,8 +28,7 @@ type Job struct {
 	looks int
 	// lost has the pods whose node does not answer.
 	lost map[job.UID]bool
-	// plans has those plans of the latest step that write something. The first plan of the step is
-	// also there if it differs from the last plan of the step before.
+	// story writes the story of the life. It is nil if no story is wanted.
 	story *teller
 	// plans has the plans of the latest step that write something. It also has the first plan of
 	// the step if that differs from the last plan of the step before.
@@ -245,7 +244,7 @@ var jobForms = map[string]string{
 }
 
 // action is an action on a pod. can reports whether it applies to the pod. n is the number that the
-// step may have: an exit code, or how often.
+// step may have: an exit code, or a number of repetitions.
 type action struct {
 	can func(*job.Pod) bool
 	do  func(p *Job, pod *job.Pod, n int32)

@@ -18,8 +18,8 @@ type Life interface {
 	// Clone returns a copy in this state. Steps of the copy do not change the original, and steps
 	// of the original do not change the copy.
 	Clone() Life
-	// View describes this state. It contains one page of the pods or Jobs. This page includes item
-	// number from, counted from 0.
+	// View describes this state. It contains one page of the pods or Jobs: the page with the item
+	// at place from, counted from 0.
 	View(from int) View
 	// GoTest returns a Go test: it plans the snapshot of this state, and expects the same plan.
 	GoTest() (string, error)
@@ -127,7 +127,7 @@ func (t *teller) tell(command, input, output string) {
 // wait is a wait until something happens by itself.
 type wait struct{ since, until time.Time }
 
-// next returns w if w also lasts until argument until. Otherwise it returns a new wait that begins
+// next returns w if w also lasts until the time until. Otherwise it returns a new wait that begins
 // now.
 func (w wait) next(until, now time.Time) wait {
 	if until.Equal(w.until) {

@@ -11,18 +11,19 @@ type Source struct {
 	Written time.Time
 	// Live is true if an input may show the present state: a pipe, a pasted text or a cluster.
 	Live bool
-	// Fresh is true if the input is certainly as of now, because a cluster was read.
+	// Fresh is true if the input shows the present state for certain, because a cluster was read.
 	Fresh bool
 }
 
-// farApart is how long after the newest time in its objects a file may be written without a
-// warning.
+// farApart is a limit. AsOf warns if a file was written later than this after the newest time in
+// the file's objects.
 const farApart = time.Hour
 
 // AsOf returns the time for which to explain the objects if the user gives none. For a cluster, a
 // pipe and a pasted text it is the present, and for files the newest time in their objects. The
-// text in from continues a sentence that begins with "As of". warning describes what may be wrong
-// with the time. It names the option otherwise, with which a user chooses another time.
+// result from continues a sentence that begins with "As of". The result warning describes what may
+// be wrong with the time. The argument otherwise is the option with which a user chooses another
+// time.
 func (o *Objects) AsOf(s Source, now time.Time, otherwise string) (at time.Time, from, warning string) {
 	latest := o.Latest
 	switch {

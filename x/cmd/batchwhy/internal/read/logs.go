@@ -83,7 +83,8 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	}
 }
 
-// Silent gives each container that has failed without a message the message that do returns.
+// Silent calls do for each container that has failed without a message. The result becomes the
+// container's message.
 func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 	for _, p := range o.Pods {
 		if p == nil {

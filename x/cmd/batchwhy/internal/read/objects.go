@@ -60,7 +60,8 @@ type Objects struct {
 type Change struct {
 	Kind, Key string
 	UID       job.UID
-	// Owner is the UID of the object's controller, or for an event, of the object that it concerns.
+	// Owner is the UID of the object's controller. For an event it is the UID of the object that
+	// the event is about.
 	Owner job.UID
 	Gone  bool
 }
@@ -86,7 +87,7 @@ type Job struct {
 	At     manifest.Position
 	// Template is the spec of its pods.
 	Template PodSpec
-	// Spec is the spec as it is written. It is nil for Jobs after the first maxSpecs.
+	// IsManifest is true if the object has no UID, because no API server has stored it.
 	IsManifest bool
 	// Unknown are the fields of a manifest that do not exist.
 	Unknown []manifest.Unknown

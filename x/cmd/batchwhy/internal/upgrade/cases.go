@@ -40,14 +40,15 @@ func isNow(t job.ConditionType) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: world.Start}
 }
 
-// writtenByHand writes the failure of a Job without FailureTarget. Older API servers accept it.
+// writtenByHand reports whether an API server accepts that a Job fails without FailureTarget. Older
+// API servers accept it.
 func writtenByHand(r release.Release) string {
 	running := job.Status{StartTime: world.Start, Active: 1}
 	failed := job.Status{StartTime: world.Start, Failed: 1, Conditions: []job.Condition{isNow(job.ConditionFailed)}}
 	return verdict(jobstatus.CheckServed(running, failed, caseSpec(false), r))
 }
 
-// endNeverStarted writes the end of a Job that was always suspended.
+// endNeverStarted reports whether an API server accepts the end of a Job that was always suspended.
 func endNeverStarted(r release.Release) string {
 	old := job.Status{Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
 	end := job.Status{CompletionTime: world.Start, Succeeded: 1, Conditions: []job.Condition{

@@ -121,8 +121,8 @@ var claims = map[string]func(f *finding) bool{
 	},
 }
 
-// claim counts a difference for the row that claims it. It fails if no row or more than one claims
-// it.
+// claim counts a difference for the row that claims it. It fails unless exactly one row claims the
+// difference.
 func claim(t *rapid.T, found map[string]int, f *finding) {
 	var by []string
 	for name, isOf := range claims {

@@ -63,8 +63,8 @@ type pair struct {
 	last   string // what happened last
 }
 
-// newPair returns a pair, or nil if an API server refuses the spec. Its Jobs are not suspended at
-// first, since the steps of a life suspend and resume them.
+// newPair returns a pair, or nil if an API server refuses the spec. The pair's Jobs are not
+// suspended at first, since the steps of a life suspend and resume them.
 func newPair(spec job.Spec, from, to release.Release) *pair {
 	p := &pair{last: "the Job was created"}
 	for i, r := range [...]release.Release{from, to} {

@@ -167,7 +167,7 @@ func (d *difference) isIn(r release.Release) bool {
 }
 
 // begin names the release that brings the change. If the releases differ only by their feature
-// gates, that is the new release.
+// gates, begin names the new release.
 func (d *difference) begin(word, end string, from, to release.Release) string {
 	if d.isIn(from) == d.isIn(to) {
 		return "In " + to.String() + ", "

@@ -1,6 +1,6 @@
 // Package upgrade finds what differs for Jobs and CronJobs between two releases of Kubernetes:
-// which fields an API server drops, and what the two controllers do differently. It plays the lives
-// of a Job in both releases, in which the same pods end in the same way. The planner of package job
+// which fields an API server drops, and what the two controllers do differently. It plays the same
+// lives of a Job in both releases: the same pods end in the same way. The planner of package job
 // decides, with the options of each release.
 package upgrade
 
@@ -48,8 +48,8 @@ type Change struct {
 	// releases, "fields" that an API server drops, or the "status" of the object. It is "read" if a
 	// person read about the change and none of these shows it.
 	FoundBy string `json:"found_by"`
-	// Shown is what each of the two releases does, as FoundBy has shown it. It is nil for a change
-	// that was only read about.
+	// Shown is what each of the two releases does, as found in the way that FoundBy names. It is
+	// nil for a change that was only read about.
 	Shown *Parting `json:"shown,omitempty"`
 }
 
@@ -230,7 +230,7 @@ func alone(changes []Change) (all []concern) {
 
 // byChange returns each change of the report once, with all objects that it concerns. The most
 // important changes come first, and equally important ones keep their order. The field Shown of a
-// change is that of the first object.
+// change comes from the first of its objects.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {

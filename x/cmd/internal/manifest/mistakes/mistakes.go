@@ -46,8 +46,8 @@ spec:
           - {name: main, image: busybox}
 `
 
-// Mistake replaces a part of a manifest. Want is the sentence for it, with its position in f.yaml,
-// or "" if the manifest is still good.
+// Mistake replaces a part of a manifest. Want is the sentence that describes the mistake, with its
+// position in f.yaml, or "" if the manifest is still good.
 type Mistake struct{ Name, Text, From, To, Want string }
 
 // Manifest returns the text with the mistake.

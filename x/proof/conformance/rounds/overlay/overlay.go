@@ -59,8 +59,8 @@ func files(r release.Release) map[string]string {
 }
 
 // Build compiles the tests of a package of this module, with the overlay and the controllers of a
-// release, into the file out. The package's path is relative to the module's root. The map more
-// names further files to replace.
+// release, into the file out. The package's path is relative to the module's root. The argument
+// more replaces further files: it maps each to its replacement.
 func Build(r release.Release, pkg, out string, more map[string]string) error {
 	work, err := os.MkdirTemp("", "rounds-")
 	if err != nil {
