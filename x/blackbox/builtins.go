@@ -7,9 +7,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -24,6 +27,7 @@ var builtins = []Resource{
 	builtin(corev1.SchemeGroupVersion, "endpoints", corev1.Endpoints{}), //nolint:staticcheck // operators still use it
 	clusterScoped(builtin(corev1.SchemeGroupVersion, "nodes", corev1.Node{})),
 	clusterScoped(builtin(corev1.SchemeGroupVersion, "namespaces", corev1.Namespace{})),
+	builtin(discoveryv1.SchemeGroupVersion, "endpointslices", discoveryv1.EndpointSlice{}),
 	builtin(appsv1.SchemeGroupVersion, "deployments", appsv1.Deployment{}),
 	builtin(appsv1.SchemeGroupVersion, "statefulsets", appsv1.StatefulSet{}),
 	builtin(appsv1.SchemeGroupVersion, "replicasets", appsv1.ReplicaSet{}),
@@ -37,6 +41,8 @@ var builtins = []Resource{
 	builtin(rbacv1.SchemeGroupVersion, "rolebindings", rbacv1.RoleBinding{}),
 	clusterScoped(builtin(rbacv1.SchemeGroupVersion, "clusterroles", rbacv1.ClusterRole{})),
 	clusterScoped(builtin(rbacv1.SchemeGroupVersion, "clusterrolebindings", rbacv1.ClusterRoleBinding{})),
+	clusterScoped(builtin(schedulingv1.SchemeGroupVersion, "priorityclasses", schedulingv1.PriorityClass{})),
+	clusterScoped(builtin(storagev1.SchemeGroupVersion, "storageclasses", storagev1.StorageClass{})),
 }
 
 // builtin returns the resource of a Go type. It has a status subresource if the type has a field Status.

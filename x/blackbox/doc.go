@@ -22,8 +22,9 @@
 // program runs with its own manager, watches, predicates and queues. Each life is a list of steps.
 // The search first plays short lives, without faults and then with each fault in each of their
 // writes ([Search].Short). Then it plays random ones. It makes its findings as short as it can, and
-// prints each as a story and as a test that plays it again. Errors that the program logs are lines
-// of the story, if it logs with the logr.Logger of Start's context.
+// prints each as a story and as a test that plays it again. Errors are lines of the story if the
+// program logs them with the logr.Logger of Start's context, or passes them to HandleError of
+// apimachinery.
 //
 // # What a controller may need
 //
@@ -33,7 +34,8 @@
 // items. Resource.Default fills in what a webhook would. Null fields are dropped.
 //
 // Create metrics and flags outside of Start, and field indexes in it. From controller-runtime v0.19
-// on, controllers with the same name need SkipNameValidation.
+// on, controllers with the same name need SkipNameValidation. klog.SetLogger(logr.Discard()) keeps
+// what recorders print about a killed program out of the output.
 //
 // [Cron].Skipped reads the events that report skipped runs. Recorders merge events. For core/v1,
 // client-go puts "(combined from similar events): " before the latest message, and after a burst of
@@ -44,7 +46,9 @@
 //
 // See [Check]. An [Operator] needs no model. The objects after its life are compared with those
 // after three other lives: the same life without faults, the same life without a user's deletion,
-// and the life of a parent that was created in its edited form.
+// and the life of a parent that was created in its edited form. Edits that the operator does not
+// support must be refused, by Resource.Admit. Errors that it logs again and again without a fault
+// are logged by the test: the API may lack a kind that it needs.
 //
 // Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
 // ([Program.Without]).

@@ -152,4 +152,6 @@ type Result struct {
 	// changing has the numbers of the writes that changed something. All writes that were tried are
 	// numbered.
 	changing []int
+	// errors are the errors that the program has logged, and how often.
+	errors map[string]int
 }

@@ -40,7 +40,8 @@ type Operator struct {
 	// such as "Deployment status.restarts".
 	MayDiffer map[string]string
 
-	known map[string]remains // what remains of lives without faults, by their source
+	known  map[string]remains // what remains of lives without faults, by their source
+	warned map[string]bool    // the errors that were reported as warnings
 }
 
 // OperatorSettings are the settings of a parent.
@@ -161,7 +162,11 @@ func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 		return known
 	}
 
-	_, r := o.play(t, life, 0)
+	result, r := o.play(t, life, 0)
+	if !has(life.Steps, Edit) {
+		o.warn(t, result.errors)
+	}
+
 	again := life
 	again.Begin += 5*time.Hour + 7*time.Minute + 13*time.Second
 	_, second := o.play(t, again, 1000)
@@ -179,6 +184,21 @@ func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	}
 	o.known[key] = r
 	return r
+}
+
+// warn logs errors that the program has logged again and again, although nothing has gone wrong.
+// Then the kit may lack a kind.
+func (o *Operator) warn(t *testing.T, errors map[string]int) {
+	t.Helper()
+	if o.warned == nil {
+		o.warned = make(map[string]bool)
+	}
+	for _, text := range slices.Sorted(maps.Keys(errors)) {
+		if errors[text] > 5 && !o.warned[text] && len(o.warned) < 10 {
+			o.warned[text] = true
+			t.Logf("without a fault, the program logs %d times: %s", errors[text], text)
+		}
+	}
 }
 
 // withoutFaults returns the life without its faults. It takes as long as the original.

@@ -2,13 +2,18 @@ package blackbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
 )
 
@@ -342,5 +347,33 @@ func TestOperator_Find(t *testing.T) {
 				t.Errorf("%s is found in life %d, want at most %d", test.want, lives, test.lives)
 			}
 		})
+	}
+}
+
+// TestOperator_Errors: errors that the program logs or passes to HandleError are lines of the story.
+// Those that it repeats without a fault are reported.
+func TestOperator_Errors(t *testing.T) {
+	subject := keeper{}.subject()
+	run := subject.Start
+	subject.Start = func(ctx context.Context, config *rest.Config) error {
+		go func() {
+			for ctx.Err() == nil {
+				logr.FromContextOrDiscard(ctx).Error(errors.New("no kind Lock"), "watch")
+				utilruntime.HandleError(errors.New("no kind Vault"))
+				time.Sleep(time.Minute)
+			}
+		}()
+		return run(ctx, config)
+	}
+
+	result := subject.Play(t, OperatorLife{})
+	story := strings.Join(result.Story, "\n")
+	for _, text := range []string{"watch: no kind Lock", "no kind Vault"} {
+		isReported := slices.ContainsFunc(slices.Collect(maps.Keys(subject.warned)), func(warned string) bool {
+			return strings.Contains(warned, text)
+		})
+		if n := strings.Count(story, text); n != 3 || !isReported {
+			t.Errorf("%q is in the story %d times, reported %v\n%s", text, n, isReported, story)
+		}
 	}
 }

@@ -35,17 +35,15 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	}
 	p := &player{Program: complete, lag: life.Lag, errors: make(map[string]int)}
 
-	// The default handler of errors computes the time since the last error. That error was outside
-	// of the bubble, so the handler would sleep for years.
 	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = handlers[:0]
+	p.hearHandled()
 	defer func() { utilruntime.ErrorHandlers = handlers }()
 
 	inBubble(t, func() { err = p.play(life.Begin, life.Steps, newScript(p, complete)) })
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(p.story, "\n"))
 	}
-	return Result{p.broken, p.story, p.writes, p.api.total, p.reports, p.changing}
+	return Result{p.broken, p.story, p.writes, p.api.total, p.reports, p.changing, p.errors}
 }
 
 // inBubble runs f in a synctest bubble. Goroutines that a program leaves behind when it returns are

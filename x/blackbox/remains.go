@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // freedom holds the differences that a comparison ignores: those between two lives without faults,
@@ -197,7 +199,14 @@ func (n *normalizer) add(fields map[string]string, path string, v any) {
 			n.add(fields, fmt.Sprintf("%s[%s]", path, label), e)
 		}
 	case string:
-		fields[path] = fmt.Sprintf("%q", n.free(v))
+		isAmount := strings.Contains(path, ".limits.") || strings.Contains(path, ".requests.")
+		amount, err := resource.ParseQuantity(v)
+		switch {
+		case isAmount && err == nil: // 1000m and 1 are the same
+			fields[path] = fmt.Sprint(amount.AsApproximateFloat64())
+		case v != "" || !strings.HasPrefix(path, "spec."): // many clients write an absent field as ""
+			fields[path] = fmt.Sprintf("%q", n.free(v))
+		}
 	case float64:
 		fields[path] = fmt.Sprint(v)
 		if strings.HasSuffix(path, "bservedGeneration") {

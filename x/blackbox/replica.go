@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
 // replica is one run of the program.
@@ -114,4 +116,31 @@ func (p *player) tooBusy() bool {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()
 	return !p.api.busy.IsZero()
+}
+
+// hearHandled makes the errors that the program passes to HandleError of apimachinery lines of the
+// story. The handlers that were there before do not see them: one computes the time since the last
+// error, and if that was outside of the bubble, it would sleep for years.
+func (p *player) hearHandled() {
+	handler := func(args []reflect.Value) []reflect.Value {
+		var err error
+		message := "error"
+		for _, arg := range args {
+			switch v := arg.Interface().(type) {
+			case error:
+				err = v
+			case string:
+				message = v
+			}
+		}
+		if err != nil {
+			p.hears(err, message)
+		}
+		return nil
+	}
+
+	// The type of the handlers depends on the version of apimachinery.
+	handlers := reflect.ValueOf(&utilruntime.ErrorHandlers).Elem()
+	kind := handlers.Type()
+	handlers.Set(reflect.Append(reflect.Zero(kind), reflect.MakeFunc(kind.Elem(), handler)))
 }
