@@ -167,6 +167,13 @@ func TestClock(t *testing.T) {
 	if err != nil || !seen.Equal(now.Add(time.Hour)) || !c.At(now.Add(time.Hour)).Equal(now.Add(2*time.Hour)) {
 		t.Errorf("%v, seen %v, %v", c, seen, err)
 	}
+
+	next := clock.Span{Real: now.Add(2 * time.Hour), Virtual: now.Add(30 * time.Hour), Speed: 1}
+	must.OK(t, s.AddSpan(next))
+	c, seen, err = s.Clock()
+	if err != nil || !seen.Equal(next.Virtual) || !c.At(next.Real.Add(time.Hour)).Equal(next.Virtual.Add(time.Hour)) {
+		t.Errorf("after a second span: %v, seen %v, %v", c, seen, err)
+	}
 }
 
 // An object that has not ended its first round has no memory. Its memory does not count as lost.
