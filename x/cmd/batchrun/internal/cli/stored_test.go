@@ -22,7 +22,7 @@ func TestMistakes(t *testing.T) {
 	}, "no image")
 }
 
-var update = flag.Bool("update", false, "rewrite the stored help: read it as a new user would")
+var update = flag.Bool("update", false, "rewrite the stored texts: read them as a new user would")
 
 // processors matches the only default that depends on the machine.
 var processors = regexp.MustCompile(`(over all jobs \(default )\d+`)
