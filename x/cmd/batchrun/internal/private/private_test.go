@@ -4,6 +4,7 @@ package private
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,9 @@ func TestCheck(t *testing.T) {
 			if test.want == "" && err != nil ||
 				test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("want %q, have %v", test.want, err)
+			}
+			if err != nil && !errors.Is(err, os.ErrNotExist) && !strings.HasPrefix(err.Error(), path+": ") {
+				t.Errorf("the path is not named first: %v", err)
 			}
 		})
 	}
@@ -113,6 +117,9 @@ func TestResolve(t *testing.T) {
 		{"a link into a folder of another user", true, func(d string) error {
 			return errors.Join(os.MkdirAll(d+"/a/b", 0o755), os.Symlink("a/b", d+"/l"), give(d+"/a"))
 		}, "l", "", "/a: belongs to user 65534"},
+		{"as many links as may be followed", false, func(d string) error { return chain(d, maxLinks) }, "l", "end", ""},
+		{"one link more", false, func(d string) error { return chain(d, maxLinks+1) }, "l", "", "leads through more than 40 symbolic links"},
+		{"a file on the way", false, func(d string) error { return makeWith(d+"/a", 0o600) }, "a/b/c", "", "not a directory"},
 		{"links in a circle", false, func(d string) error {
 			return errors.Join(os.Symlink("m", d+"/l"), os.Symlink("l", d+"/m"))
 		}, "l", "", "leads through more than 40 symbolic links"},
@@ -137,6 +144,21 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// chain makes a path that leads through n links to the name "end".
+func chain(dir string, n int) (err error) {
+	for i := range n {
+		from, to := fmt.Sprint("l", i), fmt.Sprint("l", i+1)
+		if i == 0 {
+			from = "l"
+		}
+		if i == n-1 {
+			to = "end"
+		}
+		err = errors.Join(err, os.Symlink(to, filepath.Join(dir, from)))
+	}
+	return err
+}
+
 // A file is opened only if it is regular, has one name, and is not outside of the root.
 func TestOpen(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
@@ -149,15 +171,27 @@ func TestOpen(t *testing.T) {
 		os.Link(filepath.Join(dir, "two"), filepath.Join(dir, "names")),
 		os.Symlink("file", filepath.Join(dir, "link")), os.Symlink(filepath.Join(outside, "file"),
 			filepath.Join(dir, "away")),
-		os.Symlink(outside, filepath.Join(dir, "folder")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+		os.Symlink(outside, filepath.Join(dir, "folder")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600),
+		makeWith(filepath.Join(dir, "loose"), 0o622))
 	must.OK(t, err)
-	for _, name := range []string{"two", "names", "link", "away", "folder/file", "folder", "pipe", ".", "../x"} {
+	for _, name := range []string{"two", "names", "link", "away", "folder/file", "folder", "pipe", ".", "../x", "loose"} {
 		for _, flag := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREATE} {
 			if file, err := Open(root, name, flag); err == nil {
 				t.Errorf("%s was opened with %#x", name, flag)
 				file.Close()
 			}
 		}
+	}
+	for _, name := range []string{"two", "names", "link", "loose"} {
+		if _, err := Open(root, name, os.O_RDONLY); !strings.HasPrefix(err.Error(), filepath.Join(dir, name)+": ") {
+			t.Errorf("the path of %s is not named first: %v", name, err)
+		}
+		if _, err := ReadFile(root, name); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+	if _, err := Open(root, "none", os.O_RDONLY); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
 	}
 	for _, name := range []string{"file", "new"} {
 		file, err := Open(root, name, os.O_RDWR|os.O_CREATE)
@@ -221,6 +255,75 @@ func TestReplacedIsNoLink(t *testing.T) {
 	must.OK(t, err)
 	if err := checkRegular(root, "file", info); !errors.Is(err, errReplaced) {
 		t.Errorf("a file that was replaced since it was opened: %v", err)
+	}
+}
+
+// A file that is not regular, or has several names, is refused, whichever of the two looks at it
+// shows so. It is not taken for a file that was replaced.
+func TestCheckRegular(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	must.OK(t, err)
+	defer root.Close()
+	must.OK(t, errors.Join(os.Mkdir(filepath.Join(dir, "folder"), 0o700), os.WriteFile(filepath.Join(dir, "file"), nil, 0o600),
+		os.WriteFile(filepath.Join(dir, "two"), nil, 0o600), os.Link(filepath.Join(dir, "two"), filepath.Join(dir, "names"))))
+	for _, c := range []struct{ named, opened string }{
+		{"folder", "file"}, {"file", "folder"}, {"two", "file"}, {"file", "two"},
+	} {
+		info, err := root.Stat(c.opened)
+		must.OK(t, err)
+		err = checkRegular(root, c.named, info)
+		if want := filepath.Join(dir, c.named) + ": is not a regular file with one name"; err == nil || err.Error() != want {
+			t.Errorf("%s is named, %s was opened: %v", c.named, c.opened, err)
+		}
+	}
+}
+
+// TestMakeRoot: a folder and its parents are made for the caller alone. One that others can write to
+// is refused, and so is a file.
+func TestMakeRoot(t *testing.T) {
+	dir := t.TempDir()
+	root, err := MakeRoot(filepath.Join(dir, "a", "b"))
+	must.OK(t, err)
+	defer root.Close()
+	must.OK(t, MkdirAll(root, "c/d"))
+	must.OK(t, MkdirAll(root, "c/d"))
+	for _, path := range []string{"a", "a/b", "a/b/c", "a/b/c/d"} {
+		if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode() != os.ModeDir|DirMode {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+
+	must.OK(t, errors.Join(os.Chmod(filepath.Join(dir, "a/b/c"), 0o777), makeWith(filepath.Join(dir, "a/b/file"), 0o600)))
+	for _, name := range []string{"c", "file", "file/x"} {
+		_, err := MakeRoot(filepath.Join(dir, "a/b", name))
+		if below := MkdirAll(root, name); err == nil || below == nil {
+			t.Errorf("%s: %v; below a root: %v", name, err, below)
+		} else if name == "c" && !strings.HasPrefix(below.Error(), filepath.Join(dir, "a/b/c")+": has mode 0777") {
+			t.Errorf("%s: %v", name, below)
+		}
+	}
+}
+
+// Restrict goes no further than a file that it must refuse, and does not change it.
+func TestRestrict_Refused(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	must.OK(t, err)
+	defer root.Close()
+	modes := map[string]os.FileMode{"first": FileMode, "loose": 0o622, "last": 0o644}
+	for name := range modes {
+		must.OK(t, makeWith(filepath.Join(dir, name), 0o644))
+	}
+	must.OK(t, os.Chmod(filepath.Join(dir, "loose"), 0o622))
+	err = Restrict(root, FileMode, "first", "loose", "last")
+	if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, "loose")+": has mode 0622") {
+		t.Error(err)
+	}
+	for name, want := range modes {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o, want %o, %v", name, info.Mode().Perm(), want, err)
+		}
 	}
 }
 
