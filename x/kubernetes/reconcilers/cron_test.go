@@ -69,6 +69,7 @@ func TestSetup(t *testing.T) {
 		Status: func(*Reel) *batchv1.JobStatus { return &status },
 	}
 
+	named := controller.Kind[*stored]{GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}}
 	lossy, forgets := reels, nightlies()
 	lossy.Status = func(*Reel) *batchv1.JobStatus { return &batchv1.JobStatus{} }
 	forgets.SetStatus = func(*Nightly, cronjob.Status) {}
@@ -82,6 +83,7 @@ func TestSetup(t *testing.T) {
 		{reconcilers.Cron[*Nightly, *Backup]{Kind: forgets}, "LastScheduleTime"},
 		{reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies()}, "<nil>"},
 		{reconcilers.JobOf[*stored]{}, "kind of *reconcilers_test.stored"},
+		{reconcilers.JobOf[*stored]{Kind: named}, "Kind.Spec is required"},
 		{reconcilers.JobOf[*Reel]{Kind: lossy}, "Status does not return what SetStatus has set"},
 		{reconcilers.JobOf[*Reel]{Kind: reels}, "<nil>"},
 	} {
@@ -131,12 +133,12 @@ func TestCron_Clients(t *testing.T) {
 		t.Errorf("a name that exists: %v", err)
 	}
 
-	backups := reconcilers.OwnerClientOf[*Backup](c, schema.GroupVersionKind{}, "ns")
+	backups := reconcilers.OwnerClientOf[*Backup](c, schema.GroupVersionKind{Kind: "Backup"}, "ns")
 	patched, err := backups.Patch(t.Context(), "b", types.MergePatchType, []byte(`{"metadata": {"annotations": {"a": "1"}}}`), metav1.PatchOptions{})
 	if err != nil || patched.Annotations["a"] != "1" || patched.Bucket != "x" {
 		t.Errorf("%+v, %v", patched, err)
 	}
-	if _, err := backups.Patch(t.Context(), "b", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{}, "status"); err == nil || !strings.Contains(err.Error(), `"status"`) {
+	if _, err := backups.Patch(t.Context(), "b", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{}, "status"); err == nil || err.Error() != `patch of Backup b: subresources ["status"] are not supported` {
 		t.Errorf("a patch of a subresource: %v", err)
 	}
 

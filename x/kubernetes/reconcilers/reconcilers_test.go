@@ -131,6 +131,7 @@ func TestReconcilers(t *testing.T) {
 		if err != nil || len(jobs.Items) != 1 || jobs.Items[0].Status.Succeeded != 1 || !convert.IsFinished(&jobs.Items[0]) {
 			t.Fatalf("jobs %+v, %v", jobs.Items, err)
 		}
+		job := jobs.Items[0]
 		rest(20 * time.Second)
 		jobs, err = clientset.BatchV1().Jobs("ns").List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(jobs.Items) != 0 {
@@ -145,9 +146,13 @@ func TestReconcilers(t *testing.T) {
 		must.OK(t, err)
 		var reported []string
 		for _, e := range events.Items {
-			reported = append(reported, fmt.Sprint(e.ReportingController, " ", e.Regarding.Kind, " ", e.Reason))
+			reported = append(reported, fmt.Sprint(e.ReportingController, " ", e.Regarding.Kind, " ", e.Reason, " ", e.Action, ": ", e.Note))
 		}
-		for _, want := range []string{"cronjob-controller CronJob SuccessfulCreate", "job-controller Job SuccessfulCreate", "job-controller Job Completed"} {
+		for _, want := range []string{
+			"cronjob-controller CronJob SuccessfulCreate SuccessfulCreate: Created job " + job.Name,
+			"job-controller Job SuccessfulCreate SuccessfulCreate: Created pod: " + pod.Name,
+			"job-controller Job Completed Completed: Job completed",
+		} {
 			if !slices.Contains(reported, want) {
 				t.Errorf("no event %q in %q", want, reported)
 			}

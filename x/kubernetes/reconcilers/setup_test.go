@@ -25,6 +25,7 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -247,7 +248,39 @@ func TestSetup_Fails(t *testing.T) {
 		}
 	}
 	expect(newDesk(t, nil), reconcilers.Job{JobOptions: controller.JobOptions{Common: quiet, ManagedBy: mine, Planner: job.Options{Gangs: true}}}, "Gangs")
-	expect(newDesk(t, nil), reconcilers.TTL{TTLOptions: controller.TTLOptions{Common: quiet, Planner: job.Options{ControllerName: "x"}}}, "ControllerName")
+	x := job.Options{ControllerName: "x"}
+	expect(newDesk(t, nil), reconcilers.TTL{TTLOptions: controller.TTLOptions{Common: quiet, Planner: x}}, "ControllerName")
+	expect(newDesk(t, nil), reconcilers.Orphan{OrphanOptions: controller.OrphanOptions{Common: quiet, ManagedBy: mine, Planner: x}}, "ControllerName")
+
+	all := reconcilers.JobOf[*Reel]{Kind: reelKind(), JobOptions: controller.JobOptions{Common: quiet, ManagedBy: mine, Planner: x}}
+	d := newDesk(t, nil)
+	if err := all.SetupWithManager(d); err == nil || strings.Count(err.Error(), "ControllerName") != 3 || len(d.added) > 0 {
+		t.Errorf("the three controllers of a kind: %v", err)
+	}
+}
+
+// TestSetup_Limiter: failed rounds of jobs and orphans are delayed as Kubernetes delays those of
+// jobs, and all others as client-go does by default.
+func TestSetup_Limiter(t *testing.T) {
+	d := newDesk(t, nil)
+	must.OK(t, reconcilers.JobOf[*Reel]{
+		Kind: reelKind(), JobOptions: controller.JobOptions{Common: controller.Common{Events: discard{}}},
+	}.SetupWithManager(d))
+	limiter := func(i int) any { return d.fieldOf(d.added[i], "RateLimiter").Interface() }
+	type key = types.NamespacedName
+	for i, got := range []time.Duration{
+		limiter(0).(workqueue.TypedRateLimiter[key]).When(key{}),
+		limiter(1).(workqueue.TypedRateLimiter[controller.Orphan]).When(controller.Orphan{}),
+		limiter(2).(workqueue.TypedRateLimiter[key]).When(key{}),
+	} {
+		want := controller.JobRateLimiter[int]().When(0)
+		if i == 2 {
+			want = workqueue.DefaultTypedControllerRateLimiter[int]().When(0)
+		}
+		if got != want {
+			t.Errorf("controller %d repeats a failed round after %v, want %v", i, got, want)
+		}
+	}
 }
 
 // TestSetup_Informers: if an informer is set, it is used, and the manager is not asked for one.
