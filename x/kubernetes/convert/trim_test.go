@@ -59,6 +59,35 @@ func trim(t *testing.T, o *corev1.Pod, kinds ...string) *corev1.Pod {
 	return out.(*corev1.Pod)
 }
 
+// TestTrim_Foreign: of a pod of another kind of controller, a cache keeps only what tells whose it
+// is, and whether it has ended.
+func TestTrim_Foreign(t *testing.T) {
+	yes := true
+	whole := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
+			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: "1"},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r", UID: "uid-of-r", Controller: &yes}},
+			Finalizers:      []string{"batch.kubernetes.io/job-tracking"}, CreationTimestamp: metav1.Unix(1, 0),
+		},
+		Spec: corev1.PodSpec{NodeName: "n", InitContainers: []corev1.Container{{Name: "i"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{{Type: corev1.PodReady}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c"}},
+		},
+	}
+	want := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7",
+			OwnerReferences: whole.OwnerReferences, Finalizers: whole.Finalizers,
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodFailed},
+	}
+	if diff := cmp.Diff(want, trim(t, whole, "Job")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestTrim_Others: other objects lose only their managed fields.
 func TestTrim_Others(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}}

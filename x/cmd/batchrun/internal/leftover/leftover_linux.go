@@ -4,6 +4,7 @@ package leftover
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,16 +20,19 @@ const patience = 20 * time.Second
 
 // Run runs the tests and returns the exit status. The tests fail if a process that
 // they started, or a descendant of it, is still alive at their end.
-func Run(m *testing.M) int {
+func Run(m *testing.M) int { return run(m, patience, os.Stderr) }
+
+func run(m interface{ Run() int }, patience time.Duration, to io.Writer) int {
 	// Descendants whose parents have ended become children of this process.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		fmt.Fprintln(os.Stderr, "adopt processes:", err)
+		fmt.Fprintln(to, "adopt processes:", err)
 		return 1
 	}
+
 	status := m.Run()
 	left := await(time.Now().Add(patience))
 	for _, pid := range left {
-		fmt.Fprintf(os.Stderr, "FAIL: the tests have left process %d: %s\n", pid, commandLine(pid))
+		fmt.Fprintf(to, "FAIL: the tests have left process %d: %s\n", pid, commandLine(pid))
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
 	if len(left) > 0 {

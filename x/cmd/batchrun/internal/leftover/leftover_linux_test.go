@@ -2,6 +2,8 @@ package leftover
 
 import (
 	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,51 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 )
+
+// tests are tests that run a shell command and have a status.
+type tests struct {
+	command string
+	status  int
+}
+
+func (t tests) Run() int {
+	if exec.Command("sh", "-c", t.command).Run() != nil {
+		return -1
+	}
+	return t.status
+}
+
+// Tests that leave a process fail, and the process is named and killed. All other tests keep their
+// status.
+func TestRun(t *testing.T) {
+	for _, c := range []struct {
+		tests
+		want  int
+		lines string
+	}{
+		{tests{"true", 0}, 0, ""},
+		{tests{"setsid sleep 0.1 &", 2}, 2, ""},
+		{tests{"setsid sleep 70 &", 0}, 1, "FAIL: the tests have left process #: sleep 70\n"},
+		{tests{"setsid sleep 70 &", 2}, 2, "FAIL: the tests have left process #: sleep 70\n"},
+		{tests{"setsid sleep 70 & setsid sleep 70 &", 1}, 1, strings.Repeat("FAIL: the tests have left process #: sleep 70\n", 2)},
+	} {
+		// This process adopts the descendants, and so it must not do that yet.
+		must.OK(t, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0))
+		var out strings.Builder
+		patience := time.Minute
+		if c.lines != "" {
+			patience = time.Second
+		}
+		got := run(c.tests, patience, &out)
+		lines := regexp.MustCompile(`process \d+`).ReplaceAllString(out.String(), "process #")
+		if got != c.want || lines != c.lines {
+			t.Errorf("%+v: status %d, %q", c.tests, got, lines)
+		}
+		if left := await(time.Now().Add(time.Minute)); len(left) > 0 {
+			t.Errorf("%+v: %v are alive after they were killed", c.tests, left)
+		}
+	}
+}
 
 // A process whose parent has ended is found. A process that ends in time is not reported.
 func TestLeftover(t *testing.T) {
