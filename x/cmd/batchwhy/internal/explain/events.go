@@ -71,11 +71,16 @@ func contains(message string, words ...string) bool {
 
 // quoted returns the quoted name after a word in a message, as in: configmap "settings" not found.
 func quoted(message, word string) string {
-	at := strings.Index(strings.ToLower(message), word+` "`)
-	if at < 0 {
+	begin := word + ` "`
+	at := 0 // not an index in strings.ToLower(message): some letters are longer in lower case
+	for at+len(begin) <= len(message) && !strings.EqualFold(message[at:at+len(begin)], begin) {
+		at++
+	}
+	if at+len(begin) > len(message) {
 		return ""
 	}
-	name, _, ok := strings.Cut(message[at+len(word)+2:], `"`)
+
+	name, _, ok := strings.Cut(message[at+len(begin):], `"`)
 	if !ok {
 		return ""
 	}
