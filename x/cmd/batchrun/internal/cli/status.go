@@ -193,7 +193,10 @@ func (p *program) writeObject(
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return err
 	}
-	metadata, _ := object["metadata"].(map[string]any)
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return errors.New("state.db is damaged: a stored object has no metadata")
+	}
 	metadata["uid"], metadata["namespace"] = uid, namespace
 	metadata["creationTimestamp"] = created.Format(time.RFC3339)
 	if !deleted.IsZero() {

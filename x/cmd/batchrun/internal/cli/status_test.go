@@ -239,3 +239,63 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// A stored manifest that cannot be read is an error of each command that needs it.
+func TestDamagedManifest(t *testing.T) {
+	for _, text := range []string{"{", `{"metadata": 1}`, "null"} {
+		shows := func(line string) bool { return text == "null" && !strings.HasSuffix(line, "json") }
+		s := newFolder(t)
+		j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+		must.OK(t, s.SetManifest(j.UID, []byte(text)))
+		for _, line := range []string{"status", "status j -o json", "status -o json"} {
+			if status, out, _ := call(s, strings.Fields(line)...); status != exitBadInput && !shows(line) {
+				t.Errorf("%s of a job: status %d, %s", line, status, out)
+			}
+		}
+
+		c := addCronJob(t, s, "c", `"schedule": "@daily"`, cronjob.Status{})
+		must.OK(t, errors.Join(s.RemoveJob(j.UID), s.SetCronJobManifest(c.UID, []byte(text))))
+		for _, line := range []string{"status", "status -o json", "status c", "status c -o json", "next c"} {
+			if status, out, _ := call(s, strings.Fields(line)...); status != exitBadInput && !shows(line) {
+				t.Errorf("%s of a CronJob: status %d, %s", line, status, out)
+			}
+		}
+	}
+}
+
+// A relative path is relative to the folder of the user's shell, or else to the working folder.
+func TestPaths(t *testing.T) {
+	caller, working := t.TempDir(), t.TempDir()
+	t.Chdir(working)
+	for _, path := range []string{filepath.Join(caller, "both"), filepath.Join(working, "both"), filepath.Join(working, "here")} {
+		must.OK(t, os.WriteFile(path, nil, 0o600))
+	}
+	p := &program{caller: caller}
+	for name, want := range map[string]string{
+		"both": filepath.Join(caller, "both"), "here": filepath.Join(working, "here"), "none": filepath.Join(caller, "none"),
+		"/none": "/none",
+	} {
+		if got := p.input(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if got := p.path("x"); got != filepath.Join(caller, "x") {
+		t.Error(got)
+	}
+
+	p.state = "state"
+	for name, open := range map[string]func() (*store.Store, error){
+		"open": func() (*store.Store, error) { return p.open(false) }, "openToLook": p.openToLook,
+	} {
+		if _, err := open(); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(caller, "state")+" has no jobs: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s, err := p.open(true)
+	must.OK(t, err)
+	must.OK(t, s.Close())
+	if s, err = p.open(false); err != nil || s.Dir != filepath.Join(caller, "state") {
+		t.Errorf("%+v, %v", s, err)
+	}
+	must.OK(t, s.Close())
+}

@@ -26,6 +26,9 @@ func TestTable(t *testing.T) {
 			!wide && (widest > tableWidth || !strings.HasSuffix(lines[2], "…")) {
 			t.Errorf("wide %v: %q", wide, lines[2])
 		}
+		if cut, _, _ := strings.Cut(lines[2], "  "); !wide && (runewidth.StringWidth(cut) != maxName || !strings.HasSuffix(cut, "end")) {
+			t.Errorf("the name is cut to %q", cut)
+		}
 		if strings.Index(lines[0], "AGE") != strings.Index(lines[1], "1m05s") {
 			t.Errorf("%s", b.String())
 		}
