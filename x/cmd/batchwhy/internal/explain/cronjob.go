@@ -21,14 +21,14 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	}
 
 	l = &cronLook{
-		words:     e.words,
-		cron:      c,
-		events:    e.objects.EventsOf("CronJob", &c.Meta),
-		closing:   e.objects.Closing[c.Namespace],
-		jobs:      make(map[job.UID]*read.Job),
-		jobsRead:  len(e.objects.Jobs) > 0 || e.objects.Complete["jobs"] || c.IsManifest,
-		podsRead:  len(e.objects.Pods) > 0 || e.objects.Complete["pods"],
-		troubleOf: e.troubleOf,
+		words:    e.words,
+		cron:     c,
+		events:   e.objects.EventsOf("CronJob", &c.Meta),
+		closing:  e.objects.Closing[c.Namespace],
+		jobs:     make(map[job.UID]*read.Job),
+		jobsRead: len(e.objects.Jobs) > 0 || e.objects.Complete["jobs"] || c.IsManifest,
+		podsRead: len(e.objects.Pods) > 0 || e.objects.Complete["pods"],
+		lookOf:   e.remembered(),
 	}
 
 	for _, j := range e.children[c.UID] {
@@ -64,13 +64,32 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	return l, err
 }
 
-// troubleOf returns the worst finding about a Job, or nil if there are no errors and no warnings.
-func (e *Explainer) troubleOf(j *read.Job) *Finding {
-	l, err := e.lookAt(j)
-	if err != nil {
+// remembered returns a function that looks at a Job once. It returns nil if there is no Job, or if the
+// planner refuses it.
+func (e *Explainer) remembered() func(*read.Job) *look {
+	seen := make(map[*read.Job]*look)
+	return func(j *read.Job) *look {
+		l, ok := seen[j]
+		if !ok && j != nil {
+			var err error
+			if l, err = e.lookAt(j); err != nil {
+				l = nil
+			}
+			seen[j] = l
+		}
+		return l
+	}
+}
+
+// troubleOf returns the worst finding about a Job, or nil if there are no errors and no warnings. That a
+// Job is suspended counts as trouble.
+func (l *cronLook) troubleOf(j *read.Job) *Finding {
+	k := l.lookOf(j)
+	if k == nil {
 		return nil
 	}
-	if f := worst(l.findings(l.podTroubles())); f != nil && f.Severity != Note {
+	f := worst(k.findings(k.podTroubles()))
+	if f != nil && (f.Severity != Note || f.Code == "Suspended") {
 		return f
 	}
 	return nil

@@ -50,9 +50,9 @@ func (l *cronLook) failedRunFindings() []Finding {
 		remedies = slices.Clone(f.Remedies[:min(2, len(f.Remedies))])
 	}
 
-	again := when("the cause is gone", l.runNow("try it without waiting for the schedule"))
-	if !slices.ContainsFunc(remedies, func(r *Remedy) bool { return r.Command == again.Command }) {
-		remedies = append(remedies, again)
+	isStart := func(a *Act) bool { return a.Verb == Starts }
+	if !slices.ContainsFunc(remedies, func(r *Remedy) bool { return slices.ContainsFunc(r.Acts(), isStart) }) {
+		remedies = append(remedies, when("the cause is gone", l.runNow("try it without waiting for the schedule")))
 	}
 	return oneFinding(severity, "RunsFail", text, remedies...)
 }
@@ -209,40 +209,72 @@ func (l *cronLook) clockFindings() []Finding {
 
 // activeFindings report Jobs that pile up.
 func (l *cronLook) activeFindings() []Finding {
-	active := l.active()
+	active := sortedStably(l.active(), func(a, b **cronjob.Child) int {
+		return (*a).CreationTimestamp.Compare((*b).CreationTimestamp)
+	})
 	if len(active) < 3 || l.spec.ConcurrencyPolicy != cronjob.Allow {
 		return nil
 	}
 
-	oldest := l.now
+	var idle []string
 	for _, c := range active {
-		if c.CreationTimestamp.Before(oldest) {
-			oldest = c.CreationTimestamp
+		if l.idles(c) {
+			idle = append(idle, c.Name)
 		}
 	}
-
-	cause := ""
-	if j := l.jobs[active[0].UID]; j != nil {
-		if f := l.troubleOf(j); f != nil {
-			cause = "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
-		}
+	oldest, newest, cause := active[0], active[len(active)-1], ""
+	f := l.troubleOf(l.jobs[oldest.UID])
+	if f != nil {
+		cause = "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 	}
 
-	return oneFinding(Warning, "PileUp", fmt.Sprintf("%d Jobs are active at the same time, the oldest for %s: "+
-		"concurrencyPolicy is Allow, and runs take longer than the %s between them%s", len(active), l.since(oldest),
+	text := fmt.Sprintf("%d Jobs are active at the same time, the oldest for %s: concurrencyPolicy is Allow, and ",
+		len(active), l.since(oldest.CreationTimestamp))
+	switch n := int64(len(idle)); {
+	case n == int64(len(active)) && l.cron.JobsSuspended:
+		return nil // suspendedFindings report it
+	case n*2 > int64(len(active)):
+		remedies := []*Remedy{l.withdraw(active, newest, "they start at the same time once the cause is gone: delete "+
+			"all but the newest before")}
+		if f != nil {
+			remedies = append(slices.Clone(f.Remedies[:min(2, len(f.Remedies))]), remedies...)
+		}
+		return oneFinding(Warning, "PileUp", fmt.Sprintf("%s%d of them do no work%s", text, n, cause),
+			remedies...)
+	}
+
+	deadline := l.enough()
+	if l.longest() == 0 {
+		deadline = max(deadline, int64(2*l.interval().Seconds()))
+	}
+	return oneFinding(Warning, "PileUp", fmt.Sprintf("%sruns take longer than the %s between them%s", text,
 		span(l.interval()), cause),
 		l.set("let no run start while another is active", "spec.concurrencyPolicy", "Forbid",
 			"safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"),
-		l.set("let runs that hang end by themselves", "spec.jobTemplate.spec.activeDeadlineSeconds", max(3600,
-			int64(2*l.interval().Seconds())), "a run that takes longer fails; only Jobs created from now on have it"),
-		inspect("look what the oldest does", kubectl(l.cron.Namespace, "logs", "job/"+oldestName(active), "--tail=20")))
+		when("they hinder each other", l.withdraw(active, oldest, "delete all but the oldest")),
+		l.set("let runs that hang end by themselves", "spec.jobTemplate.spec.activeDeadlineSeconds", deadline,
+			"a run that takes longer fails; only Jobs created from now on have it"),
+		inspect("look what the oldest does", kubectl(l.cron.Namespace, "logs", "job/"+oldest.Name, "--tail=20")))
 }
 
-func oldestName(active []*cronjob.Child) string {
-	oldest := slices.MinFunc(active, func(a, b *cronjob.Child) int {
-		return a.CreationTimestamp.Compare(b.CreationTimestamp)
-	})
-	return oldest.Name
+// withdraw returns the remedy that deletes all active Jobs except one.
+func (l *cronLook) withdraw(active []*cronjob.Child, kept *cronjob.Child, do string) *Remedy {
+	const most = 20
+	var acts []*Act
+	var names []string
+	risk := "safe: none of them has begun to work"
+	for _, c := range active[:min(len(active), most)] {
+		if c == kept {
+			continue
+		}
+		acts, names = append(acts, remove(l.cron.Namespace, "job", c.Name)), append(names, c.Name)
+		if k := l.lookOf(l.jobs[c.UID]); k == nil || k.hasBegun() {
+			risk = "their work is ended, and their pods are deleted with their logs"
+		}
+	}
+	r := does(do, risk+"; what these runs should have done is done only by a later run", acts...)
+	r.Command = kubectl(l.cron.Namespace, append([]string{"delete", "job"}, names...)...)
+	return r
 }
 
 // historyFindings report history limits and TTLs so low that Jobs are deleted soon after their end.

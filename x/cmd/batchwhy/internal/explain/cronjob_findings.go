@@ -20,10 +20,9 @@ import (
 func (l *cronLook) findings() []Finding {
 	return worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
 		l.namesakeFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(), l.replaceFindings(),
-		l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(), l.clockFindings(),
-		l.staleFindings(),
-		l.activeFindings(), l.historyFindings(), l.lintFindings(), l.restartFindings(), l.suspendedFindings(),
-		l.zoneFindings(), l.contradictions()))
+		l.activeFindings(), l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(),
+		l.clockFindings(), l.staleFindings(), l.historyFindings(), l.lintFindings(), l.restartFindings(),
+		l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
 }
 
 func (l *cronLook) set(do, field string, value any, risk string) *Remedy {
@@ -494,12 +493,44 @@ func (l *cronLook) suspendedFindings() (all []Finding) {
 					"safe: no run that has come due meanwhile starts")))
 	}
 	if l.cron.JobsSuspended {
-		all = append(all, finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is "+
-			"created suspended and starts only when a user or a controller such as Kueue resumes it",
-			when("nobody does", l.set("create Jobs that start", "spec.jobTemplate.spec.suspend", false,
-				"safe: Jobs that exist stay as they are"))))
+		all = append(all, l.jobsSuspended())
 	}
 	return all
+}
+
+// jobsSuspended reports that each Job is created suspended, and the Jobs that wait for that reason. A
+// queue resumes its Jobs.
+func (l *cronLook) jobsSuspended() Finding {
+	f := finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is created suspended and "+
+		"starts only when a user or a controller such as Kueue resumes it",
+		when("nobody does", l.set("create Jobs that start", "spec.jobTemplate.spec.suspend", false,
+			"safe: Jobs that exist stay as they are")))
+
+	var wait []*cronjob.Child
+	for _, c := range l.active() {
+		k := l.lookOf(l.jobs[c.UID])
+		if k != nil && k.isSuspended() && !k.isQueued() {
+			wait = append(wait, c)
+		}
+	}
+	if n := int64(len(wait)); n > 0 {
+		byAge := func(a, b *cronjob.Child) int { return a.CreationTimestamp.Compare(b.CreationTimestamp) }
+		oldest, newest := slices.MinFunc(wait, byAge), slices.MaxFunc(wait, byAge)
+		f.Severity = Error
+		f.Text = fmt.Sprintf("%s; %s so, the oldest, %s, since %s.", strings.TrimSuffix(f.Text, "."),
+			count(n, "Job waits", "Jobs wait"), oldest.Name, l.clock(oldest.CreationTimestamp))
+		risk := "one run starts now"
+		if n > 1 {
+			risk += fmt.Sprintf("; all %d, resumed together, would run at the same time", n)
+		}
+		f.Remedies = append(f.Remedies, when("that run is needed", does("resume the newest", risk,
+			patch(l.cron.Namespace, "job", newest.Name, "spec.suspend", false))))
+		if n > 1 {
+			f.Remedies = append(f.Remedies, when("the other runs are not needed any more",
+				l.withdraw(wait, newest, "delete them")))
+		}
+	}
+	return f
 }
 
 // zoneFindings report which zone applies if spec.timeZone is not set.

@@ -32,8 +32,8 @@ type cronLook struct {
 	podsRead bool
 	// jobs has the Jobs of the input by their UID.
 	jobs map[job.UID]*read.Job
-	// troubleOf returns the worst finding about a Job, or nil.
-	troubleOf func(*read.Job) *Finding
+	// lookOf returns what is known about a Job, or nil.
+	lookOf func(*read.Job) *look
 }
 
 func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }
@@ -67,6 +67,21 @@ func (l *cronLook) childOf(run time.Time) *cronjob.Child {
 		}
 	}
 	return nil
+}
+
+// idles reports whether an active Job is known to do nothing: it is suspended, or no container that does
+// the work has started.
+func (l *cronLook) idles(c *cronjob.Child) bool {
+	k := l.lookOf(l.jobs[c.UID])
+	return k != nil && (k.isSuspended() || !k.hasBegun())
+}
+
+// runsSince returns the time at which a Job started, or else was created.
+func runsSince(c *cronjob.Child) time.Time {
+	if c.StartTime.IsZero() {
+		return c.CreationTimestamp
+	}
+	return c.StartTime
 }
 
 func outcomeOf(c *cronjob.Child) string {
@@ -108,11 +123,7 @@ func (l *cronLook) isByHand(c *cronjob.Child) bool {
 func (l *cronLook) activeJobs() string {
 	var names []string
 	for _, c := range l.holding() {
-		since := c.StartTime
-		if since.IsZero() {
-			since = c.CreationTimestamp
-		}
-		names = append(names, fmt.Sprintf("%s is active for %s", c.Name, l.since(since)))
+		names = append(names, fmt.Sprintf("%s is active for %s", c.Name, l.since(runsSince(c))))
 	}
 	if len(names) == 0 {
 		n := len(l.status.Active)
@@ -186,11 +197,7 @@ func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
 		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)
 	}
 
-	since := c.StartTime
-	if since.IsZero() {
-		since = c.CreationTimestamp
-	}
-
+	since := runsSince(c)
 	late := ""
 	if d := c.CreationTimestamp.Sub(c.ScheduledTime); !c.ScheduledTime.IsZero() && d >= time.Minute {
 		late = fmt.Sprintf(", started %s late", span(d))
@@ -201,6 +208,9 @@ func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
 		return "complete", fmt.Sprintf("succeeded after %s%s", span(c.FinishTime.Sub(since)), late)
 	case "failed":
 		return "failed", fmt.Sprintf("failed after %s%s", span(c.FinishTime.Sub(since)), late)
+	}
+	if k := l.lookOf(l.jobs[c.UID]); k != nil && k.isSuspended() {
+		return "active", "suspended, and neither runs nor ends" + late
 	}
 	return "active", fmt.Sprintf("active for %s%s", l.since(since), late)
 }

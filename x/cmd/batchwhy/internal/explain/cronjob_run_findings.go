@@ -239,13 +239,16 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 		name := active[0].Name
 		end := does("delete the active Job: the run that is due then starts",
 			"its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", name))
+		if k := l.lookOf(l.jobs[active[0].UID]); k != nil && !k.hasBegun() {
+			end = withRisk(end, k.cost())
+		}
 		if cause != "" && !differs {
 			end.Risk += " The run that starts has the same trouble, unless spec.jobTemplate or its cause is " +
 				"corrected first."
 		}
 		switch long := l.runsLong(active[0]); {
 		case cause == "" && long != "":
-			cause, remedies = "; "+long, l.longRemedies(active[0])
+			cause, remedies = "; "+long, append(l.longRemedies(active[0]), when("it hangs", end))
 		case cause == "" && !l.podsRead:
 			remedies = []*Remedy{inspect("collect the pods and events as well: without them nobody can tell "+
 				"whether it works or hangs", collect(ns)), when("it hangs", end)}
@@ -302,10 +305,24 @@ func (l *cronLook) lateFindings() (all []Finding) {
 		return nil // heldFindings report it
 	}
 
+	if len(l.activeFindings()) > 0 {
+		return all // they say more
+	}
 	for _, c := range l.active() {
-		if long := l.runsLong(c); long != "" {
+		f := (*Finding)(nil)
+		if l.idles(c) && l.now.Sub(c.CreationTimestamp) >= pendingLong {
+			f = l.troubleOf(l.jobs[c.UID])
+		}
+		switch long := l.runsLong(c); {
+		case f != nil && f.Severity != Note:
+			return append(all, finding(Warning, "RunIdle", fmt.Sprintf("Job %s was created %s, and no container of "+
+				"it does its work: %s", c.Name, l.at(c.CreationTimestamp),
+				strings.TrimSuffix(lowerFirst(f.Text), ".")), f.Remedies[:min(2, len(f.Remedies))]...))
+		case long != "":
+			end := does("delete it", "its work is ended, and its pods are deleted with their logs: read them before; "+
+				"runs to come start as scheduled", remove(l.cron.Namespace, "job", c.Name))
 			return append(all, inferred(finding(Warning, "RunsLong", fmt.Sprintf("Job %s runs for %s, and %s",
-				c.Name, l.since(c.CreationTimestamp), long), l.longRemedies(c)...)))
+				c.Name, l.since(runsSince(c)), long), append(l.longRemedies(c), when("it hangs", end))...)))
 		}
 	}
 	return all
@@ -346,8 +363,9 @@ func (l *cronLook) startedLate() []Finding {
 // runsLong returns a text if an active Job takes much longer than earlier ones, or else "".
 func (l *cronLook) runsLong(active *cronjob.Child) string {
 	longest := l.longest()
-	age := l.now.Sub(active.CreationTimestamp)
-	if longest == 0 || age < 5*longest || age < 5*time.Minute {
+	age := l.now.Sub(runsSince(active))
+	switch {
+	case longest == 0, age < 5*longest, age < 5*time.Minute, l.idles(active):
 		return ""
 	}
 	return fmt.Sprintf("the runs before took %s at most: it may hang", span(longest))
@@ -357,7 +375,7 @@ func (l *cronLook) runsLong(active *cronjob.Child) string {
 func (l *cronLook) longest() (d time.Duration) {
 	for i := range l.children {
 		if c := &l.children[i]; !c.Foreign && c.Finished == job.ConditionComplete {
-			d = max(d, c.FinishTime.Sub(c.CreationTimestamp))
+			d = max(d, c.FinishTime.Sub(runsSince(c)))
 		}
 	}
 	return d
@@ -378,8 +396,6 @@ func (l *cronLook) longRemedies(c *cronjob.Child) []*Remedy {
 	return []*Remedy{
 		inspect("look what it prints", kubectl(ns, "logs", "job/"+c.Name, "--tail=50")),
 		inspect("look what it does", kubectl(ns, "exec", "job/"+c.Name, "--", "ps", "-ef")),
-		when("it hangs", does("delete it: a run that is held back then starts", "its work is ended, and its pods "+
-			"are deleted with their logs: read them before", remove(ns, "job", c.Name))),
 	}
 }
 

@@ -90,13 +90,21 @@ func quoted(message, word string) string {
 	return name
 }
 
-// said returns the message with which a container ended, as a part of a sentence.
-func said(message string) string {
+// said returns the message with which a container ended for a reason, as a part of a sentence. If the
+// program never ran, the message is that of the container runtime.
+func said(reason, message string) string {
 	if message = brief(message); message == "" {
 		return ""
 	}
-	return fmt.Sprintf(`, and it said "%s"`, strings.ReplaceAll(message, `"`, "'"))
+	who := "it"
+	if neverRan(reason) {
+		who = "the container runtime"
+	}
+	return fmt.Sprintf(`, and %s said "%s"`, who, strings.ReplaceAll(message, `"`, "'"))
 }
+
+// neverRan reports whether a container that ended for a reason was never started, so that it printed nothing.
+func neverRan(reason string) bool { return reason == "StartError" || reason == "ContainerCannotRun" }
 
 // told returns a message as a part of a sentence.
 func told(message string) string { return strings.TrimRight(brief(message), ".") }

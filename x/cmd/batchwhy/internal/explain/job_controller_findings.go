@@ -26,7 +26,7 @@ func (l *look) heldFindings() (all []Finding) {
 				"what the other controller has begun is ended, and its logs go with the pods")))
 	case l.isFinished() || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
-	case l.isSuspended() && (l.queue() != "" || l.workload.Name != ""):
+	case l.isSuspended() && l.isQueued():
 		all = append(all, l.queueFinding())
 	case l.isSuspended():
 		since := l.created()

@@ -149,8 +149,9 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	case failedLost:
 		text += l.containerLost(p)
 	default:
-		text += said(last.container.Message)
+		text += said(last.container.Reason, last.container.Message)
 	}
+	text += l.vainText()
 	if why := l.overcome(last.place); why != "" {
 		alone := []*Remedy{inspect("leave the Job alone: it goes on, and a restart would lose what is done",
 			kubectl(l.job.Namespace, "get", "job", l.job.Name, "--watch"))}
@@ -227,7 +228,35 @@ func (l *look) failedRemedies(f failure) []*Remedy {
 		}
 	}
 
-	return []*Remedy{logs, l.rerun("correct what makes the pods fail")}
+	return append(l.vainRemedies(f), logs, l.rerun("correct what makes the pods fail"))
+}
+
+// vainText describes the work that pods have done although they failed because of another container.
+func (l *look) vainText() string {
+	did := l.didInVain()
+	if len(did.order) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; container %s ended with exit code 0 there: its work is done, and a pod of which another "+
+		"container fails is repeated as a whole", did.list())
+}
+
+// vainRemedies say what to do about a pod whose first container has done its work.
+func (l *look) vainRemedies(f failure) (all []*Remedy) {
+	p, did, bad := l.pods[f.place], l.didInVain(), f.container.Name
+	main := firstOf(&p.Spec)
+	if did.counts[main] == 0 || bad == main {
+		return nil
+	}
+	all = append(all, inspect(fmt.Sprintf("look whether the work is done, before it is done again: container %s has "+
+		"ended with exit code 0", main), kubectl(p.Namespace, "logs", p.Name, "-c", main)))
+	if !l.isFinished() && !l.fails() && !l.isSuspended() {
+		all = append(all, when("it is done", does("suspend the Job, so that no further pod repeats it",
+			"the pods that run are deleted with their logs, and their work is ended",
+			patch(l.job.Namespace, "job", l.job.Name, "spec.suspend", true))))
+	}
+	return append(all, when(bad+" only supports "+main, l.again(fmt.Sprintf("move %s into initContainers with "+
+		"restartPolicy: Always (a native sidecar, whose exit code does not count),", bad))))
 }
 
 // podDeadline describes the deadline of a pod, which is not the deadline of its Job.
@@ -398,12 +427,18 @@ func (l *look) failedFinding() []Finding {
 	}
 
 	failed := l.failedPods()
-	text := begin + l.cause(reason, message) + l.indexesOpen() + l.orderText(message)
+	text := begin + l.cause(reason, message) + l.orderText(message)
+	if done := l.found.CompletedIndexes; l.isIndexed() && done.Len() > 0 && !l.notDone().Equal(l.found.FailedIndexes) {
+		text += fmt.Sprintf("; done: %s; not done: %s", done, l.notDone())
+		if l.found.FailedIndexes.Len() == 0 {
+			text += l.indexesFailed()
+		}
+	}
 	if leaving := l.leavingFailures(); len(failed) == 0 && len(leaving) > 0 && code == "JobFails" {
 		return oneFinding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)
 	}
 	if len(failed) == 0 {
-		return oneFinding(Error, code, text+l.deletedPods()+l.goneText(), l.lostRemedies(reason)...)
+		return oneFinding(Error, code, text+l.deletedPods(reason)+l.goneText(), l.lostRemedies(reason)...)
 	}
 
 	last := failed[len(failed)-1]
@@ -417,13 +452,19 @@ func (l *look) failedFinding() []Finding {
 	remedies := l.remediesOf(last)
 	switch last.kind {
 	case failedStart:
-		remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, remedies...)
+		if !neverRan(last.container.Reason) {
+			remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, remedies...)
+		}
 	case failedNode:
 		remedies = append(remedies,
 			when("nodes go away often", inspect("look what has happened to them", kubectl("", "describe", "nodes"))))
 	}
-	if reason == "DeadlineExceeded" {
+	switch {
+	case reason == "DeadlineExceeded":
 		remedies = append(l.deadlineRemedies(), remedies...)
+	case reason == "BackoffLimitExceeded" && l.spec.BackoffLimitPerIndex != nil:
+		remedies = append([]*Remedy{l.again("leave out backoffLimit, which is then no limit, and set " +
+			"maxFailedIndexes if too many failed indexes should end the Job,")}, remedies...)
 	}
 	remedies = append(remedies, l.indexRemedies()...)
 
@@ -432,16 +473,13 @@ func (l *look) failedFinding() []Finding {
 		ends.add(l.endOf(f.place))
 	}
 	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(),
-		said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container),
-		l.failuresGone())
+		said(last.container.Reason, last.container.Message)+l.nodeSaid(&last),
+		l.killed(l.pods[last.place], &last.container)+l.vainText(), l.failuresGone())
 	return oneFinding(Error, code, text, remedies...)
 }
 
-// indexesOpen names the indexes that are done, and those whose pods failed.
-func (l *look) indexesOpen() string {
-	if !l.isIndexed() || l.found.CompletedIndexes.Len() == 0 || l.found.FailedIndexes.Len() > 0 {
-		return ""
-	}
+// indexesFailed names the indexes whose failed pods still exist.
+func (l *look) indexesFailed() string {
 	var failed tally
 	for _, f := range l.failedPods() {
 		failed.add(fmt.Sprint("index ", l.snapshot.Pods[f.place].Index))
@@ -449,8 +487,12 @@ func (l *look) indexesOpen() string {
 	if len(failed.order) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; done: %s; failed: %s; the others did not come to an end", l.found.CompletedIndexes,
-		failed.list())
+	return ", of which failed " + failed.list()
+}
+
+// notDone returns the indexes that have not succeeded.
+func (l *look) notDone() job.Indexes {
+	return job.Indexes{}.With(0, *l.spec.Completions-1).Minus(l.found.CompletedIndexes)
 }
 
 // orderText returns a text if a rule may have made the Job fail before a later rule could ignore a
@@ -478,25 +520,32 @@ func (l *look) orderText(message string) string {
 	return ""
 }
 
-// indexRemedies say how to run only the failed indexes again.
+// indexRemedies say how to run only the indexes again that have not succeeded. Besides the failed
+// ones, that are those that had no time to run.
 func (l *look) indexRemedies() []*Remedy {
 	const most = 50
-	failed := l.found.FailedIndexes
-	n := failed.Len()
-	switch {
-	case !l.isIndexed(), !l.isFinished(), n == 0, n > most, int64(n) >= int64(*l.spec.Completions):
+	if !l.isIndexed() || !l.isFinished() {
+		return nil
+	}
+	open := l.notDone()
+	n := int32(open.Len())
+	if n == 0 || n > most || n == *l.spec.Completions {
 		return nil
 	}
 
 	var places []string
-	for index := range failed.All() {
+	for index := range open.All() {
 		places = append(places, fmt.Sprint(index))
 	}
+	copied, without := *l.spec, ","
+	if copied.Completions = &n; job.Validate(copied) != nil {
+		without = ", without maxFailedIndexes and successPolicy, which are for more of them,"
+	}
 	return []*Remedy{when("what the other indexes have done is to stay", inspect(
-		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d, and "+
+		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d%s and "+
 			"let its command find the old index before it begins: set -- %s; shift $JOB_COMPLETION_INDEX; export "+
 			"JOB_COMPLETION_INDEX=$1",
-			verb(int64(n), "index", "indexes"), failed, n, strings.Join(places, " ")),
+			verb(int64(n), "index", "indexes"), open, n, without, strings.Join(places, " ")),
 		kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))}
 }
 
@@ -553,14 +602,8 @@ func (l *look) nodeSaid(f *failure) string {
 }
 
 // deletedPods names the pods that were deleted according to events, or describes why they are gone.
-func (l *look) deletedPods() string {
-	var names []string
-	for _, e := range l.events {
-		if _, name, ok := strings.Cut(e.Message, "Deleted pod: "); ok && e.Reason == "SuccessfulDelete" {
-			names = append(names, strings.TrimSpace(name))
-		}
-	}
-	if len(names) > 0 {
+func (l *look) deletedPods(reason string) string {
+	if names := l.deletedAtEnd(); len(names) > 0 {
 		if e := l.neverScheduled(); e != nil {
 			return fmt.Sprintf("; none of them ever had a node, so nothing ran and there are no logs: the time in "+
 				"which they were pending counts as well; the controller deleted %s at the end", list(names))
@@ -570,7 +613,7 @@ func (l *look) deletedPods() string {
 	if l.failures() == 0 {
 		return ""
 	}
-	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
+	if l.spec.Template.RestartPolicy == job.RestartOnFailure || reason == "DeadlineExceeded" {
 		return "; its pod is gone, and the logs with it, since the controller deletes active pods at a limit"
 	}
 	return "; none of the failed pods is among those that were read"
@@ -634,12 +677,52 @@ func (l *look) deadlineRemedies() []*Remedy {
 	}
 }
 
-// failuresGone describes how many counted failures have no pod any more.
-func (l *look) failuresGone() string {
-	gone := l.failures() - int64(l.countFailed())
-	if gone <= 0 {
-		return ""
+// deletedAtEnd returns the active pods that the controller deleted because the Job failed, by its events.
+// The status counts them as failed.
+func (l *look) deletedAtEnd() (names []string) {
+	end := l.status.Condition(job.ConditionFailureTarget).LastTransitionTime
+	if end.IsZero() {
+		end = l.status.Condition(job.ConditionFailed).LastTransitionTime
 	}
-	return fmt.Sprintf("; %s counted whose %s gone", count(gone, "more failure is", "more failures are"),
-		verb(gone, "pod is", "pods are"))
+	if end.IsZero() {
+		return nil
+	}
+	for _, e := range l.events {
+		_, name, ok := strings.Cut(e.Message, "Deleted pod: ")
+		if ok && e.Reason == "SuccessfulDelete" && !e.Last.Before(end.Add(-time.Second)) {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
+}
+
+// failedBefore returns the number of pods that failed before the Job did, for a reason. If isKnown is
+// false, the number may include active pods that the controller deleted then.
+func (l *look) failedBefore(reason string) (n int64, isKnown bool) {
+	n = l.failures()
+	if l.status.Finished() != job.ConditionFailed {
+		return n, true
+	}
+
+	least, deleted := int64(l.countFailed()), int64(len(l.deletedAtEnd()))
+	if reason == "BackoffLimitExceeded" && l.spec.Template.RestartPolicy == job.RestartNever {
+		least = max(least, int64(*l.spec.BackoffLimit)+1)
+	}
+	least = min(least, n)
+	return max(n-deleted, least), deleted > 0 || n == least
+}
+
+// failuresGone describes how many counted failures have no pod any more.
+func (l *look) failuresGone() (text string) {
+	gone := l.failures() - int64(l.countFailed())
+	if n := min(gone, int64(len(l.deletedAtEnd()))); n > 0 {
+		gone -= n
+		text = fmt.Sprintf("; the controller then deleted %s, which the status counts as failed as well",
+			count(n, "active pod"))
+	}
+	if gone > 0 {
+		text += fmt.Sprintf("; %s counted whose %s gone", count(gone, "more failure is", "more failures are"),
+			verb(gone, "pod is", "pods are"))
+	}
+	return text
 }

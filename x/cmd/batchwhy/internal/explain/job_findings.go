@@ -473,6 +473,8 @@ func (l *look) keptFindings() []Finding {
 		return nil
 	case l.spec.TTLSecondsAfterFinished != nil, l.job.Controller().Kind != "":
 		return nil
+	case keeperOf(&l.job.Meta).name != "": // it deletes the Job, and makes one anew that others delete
+		return nil
 	}
 
 	why := "ttlSecondsAfterFinished is not set"
@@ -484,11 +486,17 @@ func (l *look) keptFindings() []Finding {
 		why += fmt.Sprintf(", and CronJob %s owns it without being its controller, so that no history limit counts it",
 			owners[i].Name)
 	}
-	ns, name := l.job.Namespace, l.job.Name
-	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: %s",
-		count(int64(len(l.pods)), "pod"), l.since(l.endTime()), why),
-		does("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come",
-			"the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and "+
-				"their logs",
-			patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400)))
+	ns, name, pods := l.job.Namespace, l.job.Name, ""
+	if n := int64(len(l.pods)); n > 0 {
+		pods = " and its " + count(n, "pod")
+	}
+	const day = 24 * time.Hour
+	ttl := int64(math.Ceil((l.now.Sub(l.endTime()) + day).Seconds()))
+	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job%s, %s after its end: %s", pods,
+		l.since(l.endTime()), why),
+		when("nobody needs it as a record", does(fmt.Sprintf("let it be deleted %s, and set "+
+			"ttlSecondsAfterFinished, which counts from the end of a Job, in the manifests of Jobs to come",
+			l.at(l.now.Add(day))),
+			"its status goes with its pods and their logs: save what must stay (kubectl get job -o yaml)",
+			patch(ns, "job", name, "spec.ttlSecondsAfterFinished", ttl))))
 }

@@ -196,7 +196,13 @@ func meaning(a job.FailureAction) string {
 func (l *look) goneFacts() []Fact {
 	gone := l.failures() - int64(l.countFailed())
 	switch {
-	case gone <= 0, !l.podsRead, l.status.Finished() == job.ConditionFailed, l.fails():
+	case !l.podsRead, l.status.Finished() == job.ConditionFailed, l.fails():
+		return nil
+	case l.isFinished() && len(l.pods) == 0 && l.job.Controller().Kind == "":
+		return []Fact{fact("pods", "no pod of the Job is among those that were read: what they did is counted in the "+
+			"status%s, and stays so; logs of pods that are gone are only where the cluster collects logs",
+			after(", completedIndexes ", l.found.CompletedIndexes.String()))}
+	case gone <= 0:
 		return nil
 	}
 

@@ -205,6 +205,9 @@ func (l *look) queue() string {
 	return ""
 }
 
+// isQueued reports whether Kueue manages the Job.
+func (l *look) isQueued() bool { return l.queue() != "" || l.workload.Name != "" }
+
 // endOf describes how the containers of a pod ended.
 func (l *look) endOf(place int) string {
 	p := l.pods[place]

@@ -91,9 +91,14 @@ func (l *look) failed() string {
 
 // cause describes why a Job fails, with the numbers of the limit that was exceeded.
 func (l *look) cause(reason, message string) string {
-	failed := count(l.failures(), "pod") + " failed"
-	if l.failures() == 0 {
+	n, isKnown := l.failedBefore(reason)
+	failed := count(n, "pod") + " failed"
+	switch {
+	case n == 0:
 		failed = "no pod failed"
+	case !isKnown:
+		failed = fmt.Sprintf("%s as failed, with any that the controller deleted at the end",
+			count(n, "pod counts", "pods count"))
 	}
 
 	switch reason {
@@ -102,6 +107,10 @@ func (l *look) cause(reason, message string) string {
 			return fmt.Sprintf("restartPolicy is OnFailure, and the containers of its pods were restarted more "+
 				"often than backoffLimit %d allows%s (%s)",
 				*l.spec.BackoffLimit, l.restartsSeen(), reason)
+		}
+		if each := l.spec.BackoffLimitPerIndex; each != nil {
+			return fmt.Sprintf("%s, and backoffLimit is %d, which counts the failures of all indexes together, "+
+				"besides backoffLimitPerIndex %d for each (%s)", failed, *l.spec.BackoffLimit, *each, reason)
 		}
 		return fmt.Sprintf("%s, and backoffLimit is %d (%s)", failed, *l.spec.BackoffLimit, reason)
 	case "DeadlineExceeded":

@@ -156,8 +156,8 @@ func (l *look) startRemedies(p *read.Pod, message string) []*Remedy {
 			inspect("look what the image has", kubectl(p.Namespace, "run", "look", "--rm", "-it",
 				"--image="+l.imageOf(p, &read.Container{Name: firstOf(&p.Spec)}), "--", "sh"))}
 	case contains(message, "permission denied", "not executable"):
-		return []*Remedy{l.again("make the program executable in the image (chmod +x), or start it with its " +
-			"interpreter in command,")}
+		return []*Remedy{l.again("make the program executable (chmod +x in the image, defaultMode: 0755 of a " +
+			"ConfigMap or Secret that it comes from), or start it with its interpreter in command,")}
 	case contains(message, "exec format"):
 		return l.platformRemedies()
 	case contains(message, "is reserved for", "context deadline exceeded"):

@@ -256,7 +256,7 @@ func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	ended, message := "", ""
 	if c.Last != nil {
 		ended = ", last with " + exit(c.Last.ExitCode, c.Last.Reason)
-		message = said(c.Last.Message)
+		message = said(c.Last.Reason, c.Last.Message)
 	}
 
 	kind := "container"
@@ -269,7 +269,7 @@ func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	remedies := []*Remedy{l.logs(p, c.Name, true), l.rerun("correct what makes it fail")}
 	switch last := c.Last; {
 	case last == nil:
-	case last.ExitCode == 127, last.ExitCode == 126, last.Reason == "StartError", last.Reason == "ContainerCannotRun":
+	case last.ExitCode == 127, last.ExitCode == 126, neverRan(last.Reason):
 		remedies = l.startRemedies(p, last.Message)
 	}
 	return Finding{Severity: Error, Code: "CrashLoop", Text: text, Remedies: remedies}
@@ -324,7 +324,7 @@ func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 
 	return Finding{Severity: Warning, Code: "Restarts",
 		Text: fmt.Sprintf("restarts: container %s was restarted %s, last after %s%s%s", c.Name,
-			count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Message),
+			count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Reason, c.Last.Message),
 			l.restartsLeft()),
 		Remedies: []*Remedy{l.logs(p, c.Name, true)}}, true
 }
@@ -337,7 +337,7 @@ func (l *look) sidecarTrouble(p *read.Pod, does *activity) Finding {
 	}
 	for _, c := range does.ended {
 		ended = append(ended, fmt.Sprintf("container %s ended %s with %s%s", c.Name, l.at(c.Since),
-			exit(c.ExitCode, c.Reason), said(c.Message)))
+			exit(c.ExitCode, c.Reason), said(c.Reason, c.Message)))
 	}
 
 	f := Finding{Severity: Error, Code: "SidecarRuns", Remedies: l.sidecarRemedies(p, does),

@@ -108,6 +108,7 @@ type price struct {
 	fails    bool // a Job fails that would complete without the remedy
 	starts   bool // a run starts that has not started so far
 	both     bool // another remedy of the object starts a run by hand
+	gone     bool // a Job that has ended is deleted at once
 }
 
 // unsaid names the costs that a remedy does not mention.
@@ -124,6 +125,7 @@ func (p price) unsaid(r *explain.Remedy) (all []string) {
 	check(p.twice, "a second run, unsaid", "beside", "overlap")
 	check(p.fails, "the Job fails, unsaid", "fails")
 	check(p.starts, "a run starts now, unsaid", "then starts", "starts soon", "starts immediately")
+	check(p.gone, "the Job is deleted at once, unsaid", "immediately", "delete it")
 	check(p.starts && p.both, "a run that another remedy starts by hand, unsaid", "as well", "that is not wanted", "latest run")
 	return all
 }
@@ -503,6 +505,9 @@ type played struct{ done, wrong map[string]int }
 // remedy plays one remedy, and returns its faults.
 func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *explain.Finding, r *explain.Remedy) (faults []string) {
 	t.Helper()
+	if len(r.Acts()) == 0 {
+		return before.lostIndexes(x, r)
+	}
 	var verbs []string
 	for _, a := range r.Acts() {
 		verbs = append(verbs, string(a.Verb)+" "+a.Kind)
@@ -520,7 +525,14 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 	}
 
 	first := r.Acts()[0]
-	if c := before.cronJob(x.Namespace, x.Name); x.Kind == "CronJob" && x.UID != "" && c != nil && first.Kind == "cronjob" {
+	if j := s.job(x.Namespace, x.Name); x.Kind == "Job" && j != nil && j.Object.Status.Finished() != "" {
+		was, _, _ := job.Expire(&before.job(x.Namespace, x.Name).Object, job.Kubernetes(release.Newest()), s.at)
+		is, _, _ := job.Expire(&j.Object, job.Kubernetes(release.Newest()), s.at)
+		cost.gone = is && !was
+	}
+	isStart := func(a *explain.Act) bool { return a.Verb == explain.Starts }
+	changes := first.Kind == "cronjob" && !slices.ContainsFunc(r.Acts(), isStart)
+	if c := before.cronJob(x.Namespace, x.Name); x.Kind == "CronJob" && x.UID != "" && c != nil && changes {
 		cost.starts, cost.ended = before.startsRun(c, r)
 		cost.logs = cost.ended
 		cost.both = slices.ContainsFunc(x.Findings, func(f explain.Finding) bool {
@@ -546,7 +558,7 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 			cost.repeated = j.Object.Status.Succeeded > 0 || slices.ContainsFunc(pods, func(p *read.Pod) bool {
 				return isWorking(p) && slices.ContainsFunc(p.Containers, func(c read.Container) bool {
 					return !c.Init && (c.Running && c.Restarts == 0 || c.Ended && c.ExitCode == 0)
-				})
+				}) || didInVain(j, p)
 			})
 			if better := before.cheaper(t, x, f, j); better != "" {
 				faults = append(faults, "a patch would have done: "+better)
@@ -560,6 +572,38 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 		}
 	}
 	return append(faults, cost.unsaid(r)...)
+}
+
+// didInVain reports whether the first container of a failed pod has done its work. Of a pod that was ended
+// from outside, nobody knows that.
+func didInVain(j *read.Job, p *read.Pod) bool {
+	isOwn := p.Object.Phase == job.PodFailed && p.Object.Deletion == nil && p.Reason == "" &&
+		p.Condition("DisruptionTarget").Status != "True"
+	main := append(j.Object.Spec.Template.Containers, "")[0]
+	return isOwn && slices.ContainsFunc(p.Containers, func(c read.Container) bool {
+		return c.Name == main && c.Ended && c.ExitCode == 0
+	})
+}
+
+var onlyIndexes = regexp.MustCompile(`set -- ([0-9 ]*);`)
+
+// lostIndexes finds indexes that have not succeeded and that a remedy, which names the indexes to run again,
+// leaves out.
+func (s scene) lostIndexes(x *explain.Explanation, r *explain.Remedy) (faults []string) {
+	named := onlyIndexes.FindStringSubmatch(r.Do)
+	j := s.job(x.Namespace, x.Name)
+	if named == nil || j == nil {
+		return nil
+	}
+	var runs []string
+	done, err := job.ParseIndexes(j.Object.Status.CompletedIndexes)
+	for index := range done.Missing(*j.Object.Spec.Completions) {
+		runs = append(runs, fmt.Sprint(index))
+	}
+	if want := strings.Join(runs, " "); err != nil || named[1] != want {
+		faults = append(faults, fmt.Sprintf("indexes are lost or done again: %q, want %q", named[1], want))
+	}
+	return faults
 }
 
 // after compares how a Job continues with and without a remedy.
@@ -650,7 +694,6 @@ func (p *played) all(t *testing.T, s scene) {
 					if changes := changing.FindString(r.Command + " " + r.Do); changes != "" {
 						t.Errorf("%s %s/%s, %s: %q has no act", x.Kind, x.Namespace, x.Name, f.Code, changes)
 					}
-					continue
 				}
 				for _, fault := range p.remedy(t, s, x, f, r) {
 					t.Errorf("%s %s/%s, %s: %s\n%s\n%s\n%s", x.Kind, x.Namespace, x.Name, f.Code, fault, r.Do, r.Risk,
@@ -761,6 +804,9 @@ func TestRemedies_Faults(t *testing.T) {
 		{"a run that replaces the active Job", activeUnder("Replace"), "Suspended", "The run then starts.", "work is ended, unsaid; logs are lost, unsaid", set("cronjob", `{"spec":{"suspend":false}}`)},
 		{"pods that take no room", jobWith(`"backoffLimit": 6`, tooMany), "Unschedulable", "Their logs are lost.", "the finding stays",
 			[]*explain.Act{{Verb: explain.Deletes, Kind: "pods", Namespace: namespace}}},
+		{"a TTL that has passed", finished(`"completions": 1`, ""), "KeptForever", "Its pods are deleted with their logs.", "deleted at once, unsaid", set("job", `{"spec":{"ttlSecondsAfterFinished":3600}}`)},
+		{"a TTL that is still to pass", finished(`"completions": 1`, ""), "KeptForever", "Its pods are deleted with their logs.", "", set("job", `{"spec":{"ttlSecondsAfterFinished":36000}}`)},
+		{"work that a container has done", jobWith(`"backoffLimit": 6`, inVain), "PodsFail", loses, "work is done again, unsaid", remove},
 		{"a limit that fails the Job", jobWith(`"completions": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0`, failedIndex), "IndexesFailed", "Safe.", "the Job fails, unsaid", set("job", `{"spec":{"maxFailedIndexes":0}}`)},
 	} {
 		objects := &read.Objects{}
@@ -788,6 +834,11 @@ func TestRemedies_Faults(t *testing.T) {
 	}
 }
 
+// inVain is the status of a pod whose work has ended, and whose other container has failed.
+var inVain = []string{`"phase": "Failed", "containerStatuses": [
+	{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-03-04T09:10:00Z"}}},
+	{"name": "log-shipper", "state": {"terminated": {"exitCode": 1, "finishedAt": "2026-03-04T09:11:00Z"}}}]`}
+
 // The statuses of pods: a pod whose work has ended, a pod that no node accepts, and the pods of a
 // Job with one failed index and two that run.
 var (
@@ -802,6 +853,35 @@ var (
 		`"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": "2026-03-04T09:00:00Z"}}}]`,
 	}
 )
+
+// TestRemedies_LostIndexes: a Job that fails leaves indexes undone besides the failed ones.
+func TestRemedies_LostIndexes(t *testing.T) {
+	objects := &read.Objects{}
+	stream := objects.Stream("input.json")
+	_, _ = stream.Write([]byte(finished(`"completions": 6, "completionMode": "Indexed", "backoffLimitPerIndex": 0, "maxFailedIndexes": 0`,
+		`"completedIndexes": "0,2", "succeeded": 2, "failedIndexes": "1", "failed": 1, `)))
+	_ = stream.Close()
+	s := scene{objects, time.Date(2026, 3, 4, 14, 0, 0, 0, time.UTC)}
+	x := &explain.Explanation{Kind: "Job", Namespace: "default", Name: "x"}
+	for run, want := range map[string]int{"1": 1, "1 3 4": 1, "0 1 3 4 5": 1, "1 3 4 5": 0} {
+		r := explain.NewRemedy("Run only these: set -- "+run+"; shift $JOB_COMPLETION_INDEX.", "Changes nothing.", nil)
+		p := &played{map[string]int{}, map[string]int{}}
+		if got := p.remedy(t, s, x, nil, r); len(got) != want {
+			t.Errorf("%s: %q", run, got)
+		}
+	}
+}
+
+// finished returns a Job x that ended at 06:30, with fields of its spec and its status. If its spec has
+// backoffLimitPerIndex, it has failed.
+func finished(spec, status string) string {
+	end := "Complete"
+	if strings.Contains(spec, "PerIndex") {
+		end = "Failed"
+	}
+	status += fmt.Sprintf(`"conditions": [{"type": %q, "status": "True", "lastTransitionTime": "2026-03-04T06:30:00Z"}], `, end)
+	return strings.Replace(jobWith(spec, nil), `"status": {`, `"status": {`+status, 1)
+}
 
 // jobWith returns a Job x with fields of its spec, and a pod for each status.
 func jobWith(spec string, statuses []string) string {

@@ -143,7 +143,29 @@ func (l *look) cost() string {
 	default:
 		cost += works
 	}
+	if did := l.didInVain(); len(did.order) > 0 {
+		cost += fmt.Sprintf(", and what container %s has done, with exit code 0, is done again", did.list())
+	}
 	return cost
+}
+
+// didInVain returns the containers that ended with exit code 0 in pods that failed because of another
+// container. What they did is done again with the pod.
+func (l *look) didInVain() (did tally) {
+	for _, f := range l.failedPods() {
+		p := l.pods[f.place]
+		isOwn := f.kind == failedOther || f.kind == failedMemory || f.kind == failedStart
+		if !isOwn || p.Object.Deletion != nil {
+			continue
+		}
+		for _, c := range p.Containers {
+			isDone := c.Ended && c.ExitCode == 0 && !c.Init
+			if isDone && !isHelper(c.Name, p.Spec.Container(c.Name).Image) {
+				did.add(c.Name)
+			}
+		}
+	}
+	return did
 }
 
 // hasRun reports whether a container of a pod has run, so that there are logs.
@@ -175,9 +197,13 @@ func (l *look) again(fix string) *Remedy {
 	}
 
 	owner, cost := l.job.Controller(), l.cost()
-	if owner.Kind == "CronJob" {
-		return does(fix+fmt.Sprintf(" in spec.jobTemplate of CronJob %s, and delete this Job, which cannot be changed",
-			owner.Name), "the runs to come are created from the new template; "+cost,
+	switch there := fix + " in spec.jobTemplate of CronJob " + owner.Name; {
+	case owner.Kind != "CronJob":
+	case l.isFinished() || l.fails():
+		return l.startAnew(there, edit(ns, "cronjob", owner.Name))
+	default:
+		return does(there+", and delete this Job, which stays as it was created",
+			"the runs to come are created from the new template; "+cost,
 			edit(ns, "cronjob", owner.Name), remove(ns, "job", name))
 	}
 
@@ -302,13 +328,18 @@ func (l *look) rerun(fix string) *Remedy {
 			"; if it lies in the manifest or the image, " + lowerWord(r.Do))
 		return r
 	case owner.Kind == "CronJob":
-		return does(fix+fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there, and start a run without "+
-			"waiting for the schedule", owner.Name),
-			"starts immediately, and does again what the failed run has done"+l.ranFor()+"; this Job and its logs "+
-				"stay as long as the history keeps them",
-			start(l.job.Namespace, owner.Name, owner.Name+"-by-hand"))
+		return l.startAnew(fix + fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there", owner.Name))
 	}
 	return l.again(fix)
+}
+
+// startAnew returns the remedy to start another run of a Job that has failed, after other acts.
+func (l *look) startAnew(do string, acts ...*Act) *Remedy {
+	cronJob := l.job.Controller().Name
+	return does(do+", and start a run without waiting for the schedule",
+		"starts immediately, and does again what the failed run has done"+l.ranFor()+"; this Job and its logs "+
+			"stay as long as the history keeps them",
+		append(acts, start(l.job.Namespace, cronJob, cronJob+"-by-hand"))...)
 }
 
 // ranFor returns how long the Job was active, if that is long.

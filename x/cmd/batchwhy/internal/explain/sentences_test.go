@@ -99,7 +99,7 @@ func TestSentences(t *testing.T) {
 			pod("p", "0", "status: {phase: Failed, reason: NodeLost}\n"), "action: Ignore"},
 		{"one of two containers that fails", jobHead + "spec: {backoffLimit: 0, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n" +
 			pod("p", "0", "status: {phase: Failed, containerStatuses: [{name: good, state: {terminated: {exitCode: 0, finishedAt: \"2026-01-01T09:29:00Z\"}}}, {name: bad, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:30:00Z\"}}}]}\n"),
-			"(BackoffLimitExceeded); the failed pods that still exist ended with exit code 3."},
+			"(BackoffLimitExceeded); the failed pods that still exist ended with exit code 3; container good ended with exit code 0 there: its work is done"},
 		{"too many failed indexes", jobHead + "spec: {completions: 5, completionMode: Indexed, backoffLimitPerIndex: 0, maxFailedIndexes: 1, " + template + "}\n" +
 			"status: {failed: 2, failedIndexes: \"1,3\", startTime: \"2026-01-01T09:00:00Z\", " + failedBy("MaxFailedIndexesExceeded") + "}\n", "2 indexes failed, which are 1,3, and maxFailedIndexes is 1 (MaxFailedIndexesExceeded)"},
 		{"a TTL that has just passed", jobHead + "spec: {ttlSecondsAfterFinished: 1798, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n",
