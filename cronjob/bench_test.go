@@ -123,8 +123,8 @@ func BenchmarkMany(b *testing.B) {
 	}
 }
 
-// BenchmarkBareMany is the baseline for BenchmarkMany: it reads once all values that a round with
-// nothing to do needs, and decides nothing.
+// BenchmarkBareMany is the baseline for BenchmarkMany: it only reads the values that a round with
+// nothing to do needs, each of them once.
 func BenchmarkBareMany(b *testing.B) {
 	const n = 100_000
 	all := many(b, n, true)

@@ -89,7 +89,8 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	return c
 }
 
-// familyOf returns a family. The caller sets field awaited, which points to the family's names.
+// familyOf returns the CronJob's jobs as a family, with nil as its field awaited. That field keeps
+// a pointer to the field names, so the caller sets it when the family is in its final place.
 func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
 	f := family{

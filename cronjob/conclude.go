@@ -121,7 +121,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 }
 
 // hasUnfinished reports whether a read or a write other than the status write must be repeated. A
-// creation that was refused, or whose name is taken, is repeated only with the reference's quirks.
+// creation that was refused, or whose name is taken, is repeated only with Kubernetes' quirks.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
 		switch value.At(w.Verified, i).Result {
@@ -173,7 +173,7 @@ func (p *Plan) isEager(d *Deletion) bool {
 // The next round is immediate only if moved is true, that is, if the next snapshot or memory
 // differs. Otherwise there would be a hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
-	// Quirk: if the name is taken, the reference does not plan another round.
+	// Quirk: if the name is taken, Kubernetes does not plan another round.
 	isLeft := func(e Effect) bool { return e.Result == cronjobreason.ResultNameTaken }
 	if p.basis.Quirks.Has(cronjobquirk.BlindCreate) && slices.ContainsFunc(w.Created, isLeft) {
 		return Requeue{}
@@ -267,7 +267,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 		return p.Events
 	}
 
-	// Quirk: the reference deletes finished jobs before it checks the active list, so it does not
+	// Quirk: Kubernetes deletes finished jobs before it checks the active list, so it does not
 	// report that these jobs have ended.
 	unseen := map[string]bool{}
 	for d := range p.removed(w) {

@@ -21,7 +21,7 @@ type timing struct {
 	next time.Time
 	// quiet is true if no run after base is due.
 	quiet bool
-	// invalid is true if the reference refuses the schedule (estimateDue).
+	// invalid is true if Kubernetes refuses the schedule (estimateDue).
 	invalid bool
 }
 

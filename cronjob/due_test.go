@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// Which run is due: exactly, and by the estimate of the reference (quirk Estimate). The cases
-// include CJ1 to CJ5, M8 and M10.
+// Which run is due: exactly, and by the estimate of Kubernetes (quirk Estimate). The cases include
+// CJ1 to CJ5, M8 and M10.
 func TestC7_CI6_LatestDue(t *testing.T) {
 	for _, tc := range []struct {
 		name, schedule, created, now string
@@ -125,12 +125,12 @@ func TestC17_EditedSchedule(t *testing.T) {
 }
 
 // TestB1_OutagesOfIrregularSchedules tries outages of a day that begin at many times within eight
-// weeks. After each one, the planner starts the latest missed run. The reference only estimates
-// when that run was due, and often starts nothing.
+// weeks. After each one, the planner starts the latest missed run. Kubernetes only estimates when
+// that run was due, and often starts nothing.
 func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 	for _, tc := range []struct {
 		schedule    string
-		atLeast, at int // percent of the outages after which the reference starts nothing
+		atLeast, at int // percent of the outages after which Kubernetes starts nothing
 	}{
 		{"30 6-16/4 * * 1-5", 45, 55},
 		{"*/15 8-18 * * 1-5", 50, 65},
@@ -171,7 +171,7 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 	}
 }
 
-// C7, CJ5: the estimate of the reference searches only the next five years for a rare date.
+// C7, CJ5: the estimate of Kubernetes searches only the next five years for a rare date.
 func TestC7_EstimateOfRareDates(t *testing.T) {
 	for _, tc := range []struct {
 		name, created, now string

@@ -42,7 +42,7 @@ func snapshot(c cronjob.CronJob, now time.Time, children ...cronjob.Child) cronj
 	return cronjob.Snapshot{CronJob: c, Children: children, Now: now, Schedule: cronjob.Compile(&c)}
 }
 
-// kubernetes gives a snapshot the preset of the reference.
+// kubernetes gives a snapshot the options with which the planner decides as Kubernetes does.
 func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
 	s.Options = cronjob.Kubernetes(release.V136())
 	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes(release.Newest()))

@@ -137,7 +137,7 @@ func creationOf(s *Snapshot, name string, run time.Time, reason cronjobreason.Cr
 }
 
 // timestamp formats the time of a run. Without a timeZone it is in UTC, even if the schedule is in
-// another zone, as in the reference.
+// another zone, as in Kubernetes.
 func timestamp(s *Snapshot, run time.Time) string {
 	zone := time.UTC
 	if s.CronJob.Spec.TimeZone != nil && !s.Options.Marks.UTC {

@@ -37,8 +37,8 @@ func (j jitter) startOf(run time.Time) time.Time {
 	return run.Add(time.Duration(j.seed % uint64(limit)))
 }
 
-// reach returns the time up to which runs may start. It is argument now or, if jitter still delays
-// the latest run after base, just before that run.
+// reach returns the time up to which runs may start. Usually that is argument now. If jitter still
+// delays the latest run after argument base, it is the moment just before that run.
 func (j jitter) reach(base, now time.Time) time.Time {
 	if j.limit == 0 {
 		return now

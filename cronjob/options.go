@@ -62,7 +62,7 @@ type Options struct {
 	// made for the CronJob count as active, and a success is forgotten once its job is deleted.
 	ActiveFromChildren  bool `json:"activeFromChildren,omitempty"`
 	SuccessFromChildren bool `json:"successFromChildren,omitempty"`
-	// Quirks are mistakes of the reference to repeat: see package cronjobquirk.
+	// Quirks are the mistakes of Kubernetes to repeat: see package cronjobquirk.
 	Quirks cronjobquirk.Set `json:"quirks,omitzero"`
 }
 

@@ -33,7 +33,7 @@ func TestLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, cronjob.Options{}) })
 }
 
-// TestLivesWithPolicies draws the options beyond the reference, and triggers.
+// TestLivesWithPolicies draws the options that Kubernetes does not have, and triggers.
 func TestLivesWithPolicies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, drawOptions(t)) })
 }
@@ -68,10 +68,10 @@ func drawOptions(t *rapid.T) cronjob.Options {
 	}
 }
 
-// plain reports whether the options have no policies beyond the reference.
+// plain reports whether the options have only policies that Kubernetes has.
 func plain(o cronjob.Options) bool { return o == cronjob.Options{Quirks: o.Quirks} }
 
-// TestLivesOfTheReference checks the preset of the reference.
+// TestLivesOfTheReference checks the options with which the planner decides as Kubernetes does.
 func TestLivesOfTheReference(t *testing.T) {
 	o := cronjob.Kubernetes(release.V136())
 	o.Quirks = o.Quirks.Without(cronjobquirk.EagerHistory) // with this quirk, a run starts again after a failed status write (CI1)
@@ -204,7 +204,7 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 		}
 	}
 	if !s.Options.Quirks.IsZero() || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis().Unfinished {
-		return // the reference only estimates; after a creation or a passed run, the next round is immediate
+		return // Kubernetes only estimates; after a creation or a passed run, the next round is immediate
 	}
 	// The memory has the reported missed runs, so that later rounds do not repeat them.
 	s.Memory = cronjob.Remember(plan.Basis().Memory)
@@ -254,7 +254,7 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	if !w.Options.Quirks.IsZero() {
-		return // the reference does not recover from a crash between creation and status write (C14)
+		return // Kubernetes does not recover from a crash between creation and status write (C14)
 	}
 
 	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {

@@ -6,30 +6,30 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// estimated is the reference's estimate of the runs in a span of time.
+// estimated is Kubernetes' estimate of the runs in a span of time.
 type estimated struct {
-	// latest is the run that the reference considers the latest; zero means none.
+	// latest is the run that Kubernetes considers the latest; zero means none.
 	latest time.Time
 	// missed is the estimated number of missed runs.
 	missed int64
-	// invalid is true if the reference refuses the schedule.
+	// invalid is true if Kubernetes refuses the schedule.
 	invalid bool
 }
 
-// noGap is the reference's message about a schedule without two runs that are at least a second
-// apart.
+// noGap is the message of Kubernetes about a schedule with fewer than two runs, or with runs less
+// than a second apart.
 const noGap = "time difference between two schedules is less than 1 second"
 
 // estimateDue is findDue with cronjobquirk.Estimate.
 //
-// Quirk: the reference assumes that the gap between the first two runs is the gap between all runs,
+// Quirk: Kubernetes assumes that the gap between the first two runs is the gap between all runs,
 // jumps by multiples of it to just before now, and searches from there. If the gaps are uneven, it
 // can jump past the latest run, and then nothing starts (CJ1-CJ3).
 func estimateDue(t timing, s schedule.Schedule, now time.Time) timing {
 	found := estimate(s, t.earliest, now)
 	if found.invalid {
 		t.invalid = true
-		return t // the reference never looks again
+		return t // Kubernetes never looks again
 	}
 
 	t.pick = pick{found.latest, found.latest, int(min(found.missed, tooMany+1))}
@@ -37,7 +37,7 @@ func estimateDue(t timing, s schedule.Schedule, now time.Time) timing {
 	return t
 }
 
-// estimateNext finds the next run as the reference does: after the run that it considers the
+// estimateNext finds the next run as Kubernetes does: after the run that Kubernetes considers the
 // latest, without regard to the deadline. Where the search starts matters for "@every", which
 // counts from there.
 func estimateNext(s schedule.Schedule, base, now time.Time) time.Time {
@@ -52,7 +52,7 @@ func estimateNext(s schedule.Schedule, base, now time.Time) time.Time {
 	return s.Next(from)
 }
 
-// estimate looks for the latest run in (after, now] as the reference does.
+// estimate looks for the latest run in (after, now] as Kubernetes does.
 func estimate(s schedule.Schedule, after, now time.Time) estimated {
 	first := s.Next(after)
 	second := s.Next(first)

@@ -328,10 +328,10 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 }
 
 // appendLost appends the jobs to look up because their creation had no reply. First come jobs that
-// must not run beside jobs that this round creates. Last come jobs whose runs have been accounted
-// for: if such a job does not exist, its run must be reported. appendLost also returns how many
-// jobs come last for this reason. A job whose creation is repeated needs no look-up: if the job
-// exists, its name is taken.
+// must not run beside jobs that this round creates. Last come jobs whose runs already count as
+// started: if such a job does not exist, its run must be reported as unstarted. appendLost also
+// returns the number of these last jobs. A job whose creation is repeated needs no look-up: if the
+// job exists, its name is taken.
 func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0

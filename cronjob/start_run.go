@@ -86,7 +86,7 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 }
 
 // appendTaken appends the event about a job that cannot be created, because its name belongs to
-// another owner. The reference reports no such event (C14).
+// another owner. Kubernetes reports no such event (C14).
 func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name string) []job.Event {
 	if !quirks.IsZero() {
 		return events
@@ -120,7 +120,8 @@ func hold(s *Snapshot, t *timing, o obstacle) moves {
 	return held.and(waitForDeadline(s, t))
 }
 
-// waitForDeadline returns a wait for the deadline of a run that is held back, if it has one.
+// waitForDeadline returns a wait for the deadline of a run that is held back. Without a deadline
+// there is nothing to wait for.
 func waitForDeadline(s *Snapshot, t *timing) moves {
 	if !t.bounded || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		return moves{}
@@ -128,8 +129,8 @@ func waitForDeadline(s *Snapshot, t *timing) moves {
 	return waitsFor(Wait{Reason: cronjobreason.WaitStartDeadline, Run: t.due, Until: t.due.Add(t.deadline)})
 }
 
-// nextRun returns the first run that is not due yet. The reference searches again from the due run
-// once it has started that run.
+// nextRun returns the first run that is not due yet. If quirk Estimate is set and the due run
+// starts, nextRun searches from the due run, as Kubernetes does after it has started a run.
 func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
 	if o.standing == isFree && s.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return estimateNext(s.Schedule.Schedule, t.due, s.Now)

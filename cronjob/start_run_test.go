@@ -51,7 +51,7 @@ func TestC14_FoundByName(t *testing.T) {
 	}
 }
 
-// C14: the reference's creation fails if the job exists, no matter who owns it.
+// C14: in Kubernetes the creation fails if the job exists, no matter who owns the job.
 func TestC14_QuirkBlindCreate(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1))
 	for _, result := range []cronjobreason.Result{cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken, cronjobreason.ResultRefused} {

@@ -24,7 +24,7 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
 		// A schedule that never has a run gets here only without quirk Estimate. With the quirk,
-		// estimateDue decides, because the reference may find a run.
+		// estimateDue decides, because Kubernetes may find a run.
 		return cronjobreason.WaitNever
 	}
 	return 0

@@ -152,14 +152,14 @@ func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger 
 }
 
 // unstartedEvents returns the events about runs that a round gives up. There is no event about a
-// run if a later run starts instead, as in the reference, or if the name of the run is taken: a
-// wait shows that.
+// run if a later run starts instead, as in Kubernetes, or if the name of the run is taken: a wait
+// shows that.
 func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k Kind) (events []job.Event) {
 	for i := range all {
 		u := &all[i]
 		switch at := u.Latest.UTC().Format(time.RFC1123Z); u.Reason {
 		case cronjobreason.UnstartedTooLate:
-			// The reference cannot report this: it only looks back as far as the deadline.
+			// Kubernetes cannot report this: it only looks back as far as the deadline.
 			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
 				events = append(events, event(job.EventWarning, "MissSchedule",
 					"Missed scheduled time to start "+k.one()+": "+at))

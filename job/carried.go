@@ -44,7 +44,7 @@ func recall(memory *Memory, s *Snapshot) {
 	default:
 		*memory = s.Memory
 		if s.Options.Quirks.Has(jobquirk.UnseenEnd) {
-			memory.Finished = false // the reference does not remember it
+			memory.Finished = false // Kubernetes does not remember it
 		}
 	}
 

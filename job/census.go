@@ -34,9 +34,9 @@ type census struct {
 	stray []int32
 	// leaving are tracked pods that are being deleted and do not count as failed yet.
 	leaving []int32
-	// inFlight are pods that ended or count as failed. An earlier round removed their finalizer,
-	// but the snapshot still shows the finalizer. The status may be as old, so the indexes of these
-	// pods count (J14, J16).
+	// inFlight are pods of an Indexed job that ended or count as failed. An earlier round removed
+	// their finalizer, but the snapshot is older and still shows it. The status in the snapshot may
+	// also be too old to list the indexes of these pods, so this round adds the indexes (J14, J16).
 	inFlight []int32
 	// accounted are failed pods without the finalizer. The podFailurePolicy needs them.
 	accounted []int32

@@ -75,7 +75,7 @@ func byIndexAndCount(a, b *Pod) int {
 		return c
 	}
 	if x, y := a.Owner == jobpod.Orphan, b.Owner == jobpod.Orphan; x != y {
-		// Quirk: the reference looks at adopted pods last, so that they win here.
+		// Quirk: Kubernetes looks at adopted pods last, so that they win here.
 		return falseFirst(!x)
 	}
 	return byAge(a, b)

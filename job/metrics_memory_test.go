@@ -27,8 +27,8 @@ func told(w *world.Job, of func(*job.Metrics) int32) (sum int32) {
 	return sum
 }
 
-// TestJI27_ReportedOnce: metrics count pods and indexes once, even if writes fail or lose replies.
-// With the quirk Miscount they may count it more or less often.
+// TestJI27_ReportedOnce: metrics count each pod and each index once, even if writes fail or lose
+// replies. With the quirk Miscount they may count a pod or an index several times, or not at all.
 func TestJI27_ReportedOnce(t *testing.T) {
 	ignored := func(m *job.Metrics) int32 { return m.Policy.Ignore }
 	counted := func(m *job.Metrics) int32 { return m.Policy.Count }
@@ -79,8 +79,9 @@ func TestJI27_ReportedOnce(t *testing.T) {
 	}
 }
 
-// TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. The reference reports
-// only the pod whose finalizer is removed in a round without a failure.
+// TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. With the quirk, as in
+// Kubernetes, the metrics count only the pod whose finalizer is removed in a round without a
+// failure.
 func TestJI27_PartlyUntracked(t *testing.T) {
 	for quirks, want := range map[jobquirk.Set]int32{{}: 2, jobquirk.SetOf(jobquirk.Miscount): 1} {
 		w := newWorld(t, job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, job.Options{Quirks: quirks})

@@ -258,7 +258,7 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 	}
 }
 
-// TestQuirks: with a quirk the planner decides as the reference does, and without it differently.
+// TestQuirks: with a quirk the planner decides as Kubernetes does. Without the quirk it does not.
 func TestQuirks(t *testing.T) {
 	for _, test := range []struct {
 		name         string

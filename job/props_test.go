@@ -19,22 +19,22 @@ import (
 
 var allFaults = jobgen.AllFaults
 
-// TestLivesFresh lets jobs live under a controller that reads its own writes, with faults between
-// any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6, JI7, JI8, JI9, JI10, JI11, JI13,
-// JI14, JI15, JI16, JI17, JI18, JI20 and JI27 to JI30 on each plan and each write; the laws are
-// checked on each snapshot (JI24, B3, B6, L6). At the end the faults stop, and the job must come to
-// rest: L1, L2, L3, L4, L5 and L7.
+// TestLivesFresh plays random jobs with a controller that reads its own writes, and with faults
+// between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6, JI7, JI8, JI9, JI10, JI11,
+// JI13, JI14, JI15, JI16, JI17, JI18, JI20 and JI27 to JI30 on each plan and each write; the laws
+// are checked on each snapshot (JI24, B3, B6, L6). At the end the faults stop, and the job must
+// come to rest: L1, L2, L3, L4, L5 and L7.
 func TestLivesFresh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, false, job.Options{}) })
 }
 
-// TestLivesStale is TestLivesFresh for a controller behind a watch: it sees each object some time
+// TestLivesStale is TestLivesFresh for a controller with a watch: it sees each object some time
 // later, in any order, and relies on its expectations.
 func TestLivesStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, true, job.Options{}) })
 }
 
-// TestLives_NoSuccessCriteriaMet lets jobs live on a server that refuses SuccessCriteriaMet.
+// TestLives_NoSuccessCriteriaMet plays random jobs on a server that refuses SuccessCriteriaMet.
 func TestLives_NoSuccessCriteriaMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		life(t, rapid.Bool().Draw(t, "stale"), job.Options{NoSuccessCriteriaMet: true})

@@ -114,7 +114,7 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	}
 }
 
-// TestSlips_FoundByRunning: the planner decides as the reference only with the quirk.
+// TestSlips_FoundByRunning: the planner decides as Kubernetes does only with the quirk.
 func TestSlips_FoundByRunning(t *testing.T) {
 	failed, unmatched, adopted := endedPod("a", PodFailed), activePod("a"), endedPod("a", PodSucceeded)
 	failed.Detail.Containers[0].FinishedAt = second(5)

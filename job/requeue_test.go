@@ -36,8 +36,8 @@ func follow(t rapid.TB, w *world.Job) (rounds int) {
 	return rounds
 }
 
-// TestL9_NoStall lets jobs live on a backend that follows only Requeue and Retry, and notifies only
-// of pods that start and end, and of edits.
+// TestL9_NoStall plays random jobs. The controller runs only when Requeue or Retry asks for it, and
+// after notifications: those of pods that start or end, and of edits.
 func TestL9_NoStall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))

@@ -39,7 +39,7 @@ var calendarCases = []calendarCase{
 		[]string{"2023-10-01T12:00-03:00"}, []string{"2024-10-01T12:00-04:00"}},
 	{"D10 a gap from a quarter to three", "45 2 * * *", "Pacific/Chatham", "2026-09-26T02:45+12:45",
 		[]string{"2026-09-28T02:45+13:45"}, []string{"2026-09-27T03:45+13:45"}},
-	// The reference never returns here; the preset gives the exact answer.
+	// robfig/cron never returns here; option Kubernetes gives the exact answer.
 	{"D11 a date that does not exist", "0 12 30 12 *", "Pacific/Apia", "2011-12-01T00:00-10:00",
 		[]string{"2012-12-30T12:00+14:00"}, nil},
 	{"D12 two hours of overlap", "30 1 * * *", "Antarctica/Troll", "2026-10-24T12:00+02:00",
@@ -163,15 +163,15 @@ func TestS4_Policies(t *testing.T) {
 	}
 }
 
-// TestB1_DueRuns checks the CronJob cases. In CJ1 to CJ3 the reference's estimate overlooks the due
-// run. The preset's Next is the time at which the reference wakes up. It differs from the exact
-// next run in only one case.
+// TestB1_DueRuns checks the CronJob cases. In CJ1 to CJ3 the estimate of Kubernetes overlooks the
+// due run. With option Kubernetes, Next is the time at which Kubernetes wakes up. That time differs
+// from the exact next run in only one case.
 func TestB1_DueRuns(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, after, now string
 		due                    string
 		missed                 int
-		next, reference        string // the next run, exact and of the reference
+		next, reference        string // the next run, exact and in Kubernetes
 	}{
 		{"CJ1", "*/5 9 * * *", "2026-01-02T08:00Z", "2026-01-02T20:00Z", "2026-01-02T09:55Z", 12, "2026-01-03T09:00Z", "2026-01-03T09:00Z"},
 		{"CJ2", "0 9,10 * * 1", "2026-01-01T00:00Z", "2026-01-08T00:00Z", "2026-01-05T10:00Z", 2, "2026-01-12T09:00Z", "2026-01-12T09:00Z"},

@@ -236,7 +236,7 @@ func TestCombined_LintNamesTheFirst(t *testing.T) {
 	}
 }
 
-// The preset of the reference has no effect: the reference has no such schedules.
+// Option Kubernetes has no effect: Kubernetes has no such schedules.
 func TestCombined_Kubernetes(t *testing.T) {
 	opts := []schedule.Option{schedule.WithTimeZone("America/Santiago"), schedule.Except("* * * * 1")}
 	exact, preset := mustParse(t, "0 9 * * 6", opts...), mustParse(t, "0 9 * * 6", append(opts, schedule.Kubernetes(release.Newest()))...)

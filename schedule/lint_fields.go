@@ -37,7 +37,7 @@ func (s Schedule) parts() (all []part) {
 	return all
 }
 
-// partOf parses a part that the reference has accepted.
+// partOf parses a part that robfig/cron has accepted.
 func partOf(field int, text string) part {
 	var days specialDays
 	if special, _ := days.add(field, text); special {

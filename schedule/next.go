@@ -26,7 +26,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return time.Unix(run, 0).In(p.zone.location)
 }
 
-// specialNext implements Next for schedules that never run, follow the reference or have a single
+// specialNext implements Next for schedules that never run, follow robfig/cron or have a single
 // run.
 func (p *plan) specialNext(t time.Time) time.Time {
 	if p == nil || t.Unix() >= p.until {
@@ -44,20 +44,19 @@ func (p *plan) specialNext(t time.Time) time.Time {
 	return run
 }
 
-// horizon covers the five calendar years that the reference searches.
+// horizon covers the five calendar years that robfig/cron searches.
 const horizon = 6 * 366 * secondsPerDay
 
-// referenceNext implements Next as Kubernetes does, but it always ends. The reference's search
+// referenceNext implements Next as Kubernetes does, but it always ends. The search of robfig/cron
 // never ends if it meets a date that the zone skips, and only the search itself could show whether
 // it meets one. So if the zone skips a date within the horizon, Next gives the exact answer.
 //
-// Quirk: impossible dates (S3) can have runs. Around a month that begins without a
-// midnight the reference does not notice that the month has changed, so it can find
-// 31 March for 31 February.
+// Quirk: impossible dates (S3) can have runs. Around a month that begins without a midnight
+// robfig/cron does not notice that the month has changed, so it can find 31 March for 31 February.
 func (p *plan) referenceNext(t time.Time) time.Time {
 	interval := p.every.seconds > 0
 	if !interval && p.table.perDay == 0 {
-		return time.Time{} // the reference would try each minute of five years
+		return time.Time{} // robfig/cron would try each minute of five years
 	}
 
 	unix := max(t.Unix(), p.after)

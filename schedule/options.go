@@ -129,7 +129,7 @@ func RunRepeatedLast() Option {
 // "@every", which is not on the wall clock. Answers are exact and take two to four times as long as
 // for a plain schedule, no matter how many schedules there are and how long the span is. Parse
 // takes about half a millisecond for them, and the result takes about 35 kilobytes. If Except
-// leaves no time, the schedule never runs (S3). The reference has no such schedules, so option
+// leaves no time, the schedule never runs (S3). robfig/cron has no such schedules, so option
 // Kubernetes has no effect on them.
 func Also(specs ...string) Option {
 	specs = slices.Clone(specs)
@@ -143,17 +143,17 @@ func Except(specs ...string) Option {
 	return func(s *settings) { s.except = append(s.except, specs...) }
 }
 
-// Kubernetes is the preset of the reference (S4): Next, NextN and Between give the answers of the
-// robfig/cron that the release uses, including wrong ones. That is v3.0.1 in all releases from 1.31
-// to 1.37, so the argument makes no difference so far. Around unusual transitions robfig/cron runs
-// on wrong days or not at all, it finds no run after the fifth year from t (so rare dates may have
-// no next run), and "@every d" is d after t. Policies for gaps and overlaps have no effect on it.
+// Kubernetes makes Next, NextN and Between give the answers of the robfig/cron that a release of
+// Kubernetes uses, including wrong ones (S4). That is v3.0.1 in all releases from 1.31 to 1.37, so
+// the argument makes no difference so far. Around unusual transitions robfig/cron runs on wrong
+// days or not at all, it finds no run after the fifth year from t (so rare dates may have no next
+// run), and "@every d" is d after t. Policies for gaps and overlaps have no effect on it.
 //
-// The reference never returns when its search meets a date that a zone skipped (30 December 2011 in
+// robfig/cron never returns when its search meets a date that a zone skipped (30 December 2011 in
 // Pacific/Apia). In the years before such a date, and if the search panics, Next is exact instead.
 // If t is before NotBefore, the search starts at NotBefore.
 //
-// robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
+// robfig/cron has no Prev, Latest or Count. They stay exact with this option.
 func Kubernetes(r release.Release) Option {
 	return func(s *settings) { s.kubernetes = true }
 }

@@ -60,8 +60,8 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	return Schedule{p}, nil
 }
 
-// splitZone removes a zone prefix, up to the first space as the reference does, and
-// keeps its name. The reference would load the zone itself.
+// splitZone removes a zone prefix, up to the first space as robfig/cron does, and keeps the name of
+// the zone. robfig/cron would load the zone itself.
 func splitZone(spec string, set *settings) (string, error) {
 	if !hasZone(spec) {
 		return spec, nil

@@ -26,8 +26,8 @@ func (e *ParseError) Error() string {
 // Unwrap returns Err.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// explain finds the part of a schedule that the reference refused. The reference's
-// own message names the value at best.
+// explain finds the part of a schedule that robfig/cron refused. The message of robfig/cron names
+// the value at best.
 func explain(spec, text string, cause error, seconds bool) error {
 	if strings.HasPrefix(text, "@") {
 		return &ParseError{spec, "descriptor", text, descriptorReason(text)}

@@ -153,8 +153,8 @@ func (p *pattern) from(c civil) civil {
 	return civil(match*secondsPerDay) + p.firstTime
 }
 
-// timeFrom returns the first time at or after c as if all days matched. Unsigned
-// numbers are divided faster. The compiler inlines it into Next.
+// timeFrom returns the first time at or after c whose hour and minute match, on any day. Its
+// numbers are unsigned, since those are divided faster. The compiler inlines timeFrom into Next.
 func (p *pattern) timeFrom(c civil) civil {
 	minute := (uint64(c) + 59) / 60
 	hour := minute / 60

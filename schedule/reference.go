@@ -15,7 +15,7 @@ type reference struct {
 	cron.Schedule
 }
 
-// parseFields parses a schedule without a zone. It takes out the special days, and the reference
+// parseFields parses a schedule without a zone. It takes out the special days, and robfig/cron
 // parses the rest.
 func (set *settings) parseFields(spec, text string, seconds bool) (cron.Schedule, specialDays, error) {
 	var days specialDays
@@ -33,9 +33,9 @@ func (set *settings) parseFields(spec, text string, seconds bool) (cron.Schedule
 	return parsed, days, nil
 }
 
-// parseReference parses five fields, six if seconds are allowed, or a descriptor, with the
-// reference's parser. The caller must remove a zone prefix: to look up its zone, the parser would
-// read the disk, and v3.0.1 panics on "TZ=0".
+// parseReference parses five fields, six if seconds are allowed, or a descriptor, with the parser
+// of robfig/cron. The caller must remove a zone prefix: to look up its zone, the parser would read
+// the disk, and v3.0.1 panics on "TZ=0".
 func parseReference(spec string, seconds bool) (s cron.Schedule, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -49,7 +49,7 @@ func parseReference(spec string, seconds bool) (s cron.Schedule, err error) {
 	return cron.ParseStandard(spec)
 }
 
-// fieldError returns the reference's error for one field, or nil.
+// fieldError returns the error of robfig/cron for one field, or nil.
 func fieldError(index int, value string) error {
 	fields := []string{"*", "*", "*", "*", "*", "*"}
 	fields[(index+1)%len(fields)] = value // the seconds come first
@@ -58,14 +58,14 @@ func fieldError(index int, value string) error {
 	return err
 }
 
-// adopt copies the fields that the reference parsed.
+// adopt copies the fields that robfig/cron parsed.
 func (p *plan) adopt(parsed cron.Schedule, days specialDays, set *settings) {
 	switch s := parsed.(type) {
 	case *cron.SpecSchedule:
 		p.table = timetable{pattern: patternOf(s, days), zone: p.zone, gapEnd: set.gapEnd, repeated: set.repeated}
 		p.table.addSeconds(s.Second &^ star)
 	case cron.ConstantDelaySchedule:
-		// The reference has rounded to whole seconds, at least one (S1).
+		// robfig/cron has rounded to whole seconds, at least one (S1).
 		p.every = interval{seconds: int64(s.Delay / time.Second), anchor: set.anchor}
 	}
 
@@ -74,10 +74,10 @@ func (p *plan) adopt(parsed cron.Schedule, days specialDays, set *settings) {
 	}
 }
 
-// star is the bit with which the reference marks a field that was written with a star.
+// star is the bit with which robfig/cron marks a field that was written with a star.
 const star = 1 << 63
 
-// fieldsOf returns the fields that the reference parsed, and false if it parsed an interval.
+// fieldsOf returns the fields that robfig/cron parsed, and false if it parsed an interval.
 func fieldsOf(parsed cron.Schedule, days specialDays) (pattern, bool) {
 	s, ok := parsed.(*cron.SpecSchedule)
 	if !ok {

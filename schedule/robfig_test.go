@@ -134,7 +134,7 @@ func TestS4_PresetAfterALostDate(t *testing.T) {
 	}
 }
 
-// TestS4_PresetFindsImpossibleDates: if a month begins without a midnight, the reference can have a
+// TestS4_PresetFindsImpossibleDates: if a month begins without a midnight, robfig/cron can have a
 // run for a date that does not exist.
 func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 	for _, c := range []struct{ zone, from, want string }{

@@ -87,8 +87,8 @@ func TestS1_Rejects(t *testing.T) {
 	}
 }
 
-// TestS1_Every: intervals are whole seconds, at least one. The reference counts from the argument
-// of Next, this package from the anchor.
+// TestS1_Every: intervals are whole seconds, at least one. robfig/cron counts from the argument of
+// Next, this package from the anchor.
 func TestS1_Every(t *testing.T) {
 	anchor := schedule.WithAnchor(instant(t, "2026-01-01T00:07:30Z"))
 

@@ -111,8 +111,8 @@ func upTo(n int, t time.Time, find func(time.Time) time.Time) iter.Seq[time.Time
 
 // Never reports whether the schedule has no run at all: no date matches its fields, as with 31
 // February, no run is within its bounds, or it is the zero Schedule (S3). Such a schedule parses,
-// because the reference accepts it. No method finds a run, except Next under Kubernetes, which
-// returns the wrong runs that the reference finds.
+// because robfig/cron accepts it. No method finds a run, except Next with option Kubernetes, which
+// returns the wrong runs that robfig/cron finds.
 func (s Schedule) Never() bool {
 	return s.plan == nil || s.plan.never
 }

@@ -39,7 +39,7 @@ func (d *specialDays) take(spec, text string, seconds bool) (plain string, err e
 				others = append(others, part)
 			}
 		}
-		*field = cmp.Or(strings.Join(others, ","), ",") // to the reference, a comma is an empty list
+		*field = cmp.Or(strings.Join(others, ","), ",") // to robfig/cron, a comma is an empty list
 	}
 	return strings.Join(fields, " "), nil
 }
@@ -49,7 +49,7 @@ func (d *specialDays) add(index int, part string) (special bool, err error) {
 	first, _, _ := strings.Cut(part, "-")
 	switch {
 	case first == "*" || first == "?":
-		return false, nil // the reference does not read what follows, as in *-5W
+		return false, nil // robfig/cron does not read what follows, as in *-5W
 	case index == dayField && strings.ContainsAny(part, "LW"):
 		return true, d.addDate(part)
 	case index == weekdayField && (strings.HasSuffix(part, "L") || strings.Contains(part, "#")):
@@ -100,7 +100,7 @@ func (d *specialDays) addWeekday(part string) error {
 	return nil
 }
 
-// unsigned is like valueOf, but refuses numbers such as +5. The reference accepts them in plain
+// unsigned is like valueOf, but refuses numbers such as +5. robfig/cron accepts them in plain
 // fields.
 func unsigned(index int, value string) int {
 	if strings.HasPrefix(value, "+") {

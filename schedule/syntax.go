@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// This file explains the problem of a field that the reference refuses, and what to write instead.
+// This file explains the problem of a field that robfig/cron refuses, and what to write instead.
 
 // fieldRange holds the possible values of a field.
 type fieldRange struct {
@@ -29,7 +29,7 @@ func rangeOf(field int) fieldRange {
 	return fieldRange{0, 6, strings.Fields("sun mon tue wed thu fri sat")}
 }
 
-// fieldReason explains why the reference refuses a field; nil if it does not.
+// fieldReason explains why robfig/cron refuses a field; nil if it does not.
 func fieldReason(index int, value string) error {
 	cause := fieldError(index, value)
 	for part := range strings.SplitSeq(value, ",") {

@@ -41,8 +41,8 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 }
 
 // active returns the jobs that run according to the snapshot. Most of them are in the active list.
-// The others belong to later runs that were not recorded because of a crash (CI3); the reference
-// does not look for these.
+// The others belong to later runs that were not recorded because of a crash (CI3); Kubernetes does
+// not look for these.
 func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	status := &s.CronJob.Status
 	children := make(map[string]*cronjob.Child, len(s.Children))

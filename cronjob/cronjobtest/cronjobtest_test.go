@@ -248,7 +248,7 @@ func TestBackend_Right(t *testing.T) { cronjobtest.TestBackend(t, open(none)) }
 // snapshots are not Consistent.
 func TestBackend_Replica(t *testing.T) { cronjobtest.TestBackend(t, open(late)) }
 
-// openLate returns a store behind a watch.
+// openLate returns a subject whose program sees the objects of its store late, through a Mirror.
 func openLate(env *cronjobtest.Env) cronjobtest.Subject {
 	s := &store{env: env, dates: true}
 	start, cache := cronjobtest.LateLoop(env, func(seen cronjob.CronJob) cronjobapply.Backend { return &backend{s, int(seen.Version)} })

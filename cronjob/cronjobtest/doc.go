@@ -10,10 +10,10 @@
 //		return cronjobtest.Subject{Store: store, Start: cronjobtest.Loop(env, store.Look)}
 //	})
 //
-// A program behind a watch has a [Cache], which the test fills late. If the store is a [Requester],
-// users also request triggers and backfills; if it is a [SharedStore], jobs of other owners take
-// the names of runs. Half of the lives have [Env.Options], which a program with its own options may
-// ignore.
+// A program that sees its objects through a watch has a [Cache], which the test fills late. If the
+// store is a [Requester], users also request triggers and backfills; if it is a [SharedStore], jobs
+// of other owners take the names of runs. A random run of the test is called a life. In half of the
+// lives [Env.Options] are not the zero value. A program with its own options need not call it.
 //
 // [Specs], [Snapshots] and others are generators for your own properties. Package job/jobtest is
 // the counterpart for jobs. Its documentation and docs/testing.md explain more.

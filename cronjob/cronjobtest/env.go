@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Env is the environment of one life. A program reads its clock, sends its writes through
-// it, and shows it each plan.
+// Env is the environment of one life, that is, of one random run of the test. A program reads its
+// clock, sends its writes through it, and shows it each plan.
 type Env struct {
 	life    *life.Life
 	subject Subject
@@ -52,12 +52,12 @@ type Env struct {
 // Now returns the time in this life.
 func (e *Env) Now() time.Time { return e.life.Now() }
 
-// Options returns the options to plan with: in half of the lives the zero value. A program with its
-// own options may ignore them.
+// Options returns the options to plan with. In half of the lives they are the zero value. A program
+// with its own options need not call Options.
 func (e *Env) Options() cronjob.Options { return e.options }
 
-// Compile compiles the schedule of a CronJob with the options of this life. A program with its own
-// options may ignore it.
+// Compile compiles the schedule of a CronJob with the schedule options that were drawn for this
+// life. A program with its own schedule options need not call Compile.
 func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
 	key := source{c.Spec.Schedule, value.Of(c.Spec.TimeZone), c.CreationTimestamp}
 	e.compiling.Lock()

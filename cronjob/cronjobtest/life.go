@@ -19,8 +19,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// live creates one or two CronJobs of the same name, one after the other. Each lives with faults,
-// then comes to rest.
+// live creates one or two CronJobs of the same name, one after the other. For a while, users act
+// and faults happen. Then the faults stop, and the CronJob must come to rest.
 func (e *Env) live(specs *rapid.Generator[cronjob.Spec]) {
 	e.life.StartAt(rapid.SampledFrom(cronjobgen.Starts).Draw(e.life.T, "start"))
 	if text := optionsText(&e.options); text != "" {

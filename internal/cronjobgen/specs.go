@@ -26,7 +26,8 @@ var Schedules = []string{
 	"0 0 1 * *",
 }
 
-// Starts are the times at which lives begin: some before a change of the clocks in New York.
+// Starts are the times at which lives, the random runs of a test, begin. Two of them are less than
+// a day before the clocks change in New York.
 var Starts = []time.Time{
 	world.Start, world.Start,
 	time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC),
@@ -59,10 +60,11 @@ func SpecsInSeconds() *rapid.Generator[cronjob.Spec] {
 	})
 }
 
-// ScheduleOptions generates options to compile schedules with: seconds, and bounds around the lives
-// that begin at [Starts]. If names include the seconds of runs (inSeconds), there can be a run at
-// the creation. Otherwise there is none, because its name could also be the name of a run that a
-// backfill asks for.
+// ScheduleOptions generates options to compile schedules with. All allow a field of seconds. Some
+// bound the schedule: it begins within two days of one of [Starts], and ends at most 40 days later.
+// If inSeconds is true, the names of jobs include the seconds of their runs, and there can be a run
+// at the creation of the CronJob. Otherwise there is none, because its name could also be the name
+// of a run that a backfill asks for.
 func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	return rapid.Custom(func(t *rapid.T) []schedule.Option {
 		opts := []schedule.Option{schedule.WithSeconds()}

@@ -8,6 +8,6 @@
 // Err returns the first that did not hold. Texts are made only when they are requested,
 // and Clone is cheap, so a search can try millions of ways for a small world to continue.
 //
-// Property tests of this library live in these worlds, and so can simulations, and tests
-// of programs that use the library. Package job/jobtest tests other backends.
+// Property tests of this library use these worlds, and so can simulations, and tests of programs
+// that use the library. Package job/jobtest tests other backends.
 package world

@@ -22,10 +22,11 @@ type Job struct {
 
 	Now time.Time
 	Job job.Job
-	// Pods are the pods that exist. Change them with the methods of the world, apart
-	// from their Owner and Untracked.
+	// Pods are the pods that exist. Change them with the methods of the world. Only their fields
+	// Owner and Untracked may be set directly.
 	Pods []*job.Pod
-	// Groups are the workloads and pod groups. Replace the lists in it, do not write to them.
+	// Groups holds the workloads and pod groups. To change them, assign new lists: snapshots and
+	// clones of the world share the old ones.
 	Groups  jobgroup.Groups
 	Options job.Options
 	// Memory is the controller's memory.

@@ -55,10 +55,10 @@ const (
 	// Indexes that wait for their backoff take room from those that are due. If 500 indexes wait,
 	// no other index is created (J31, J33).
 	WaitingTakeRoom
-	// Miscount repeats the mistakes of the reference in the metrics. A failed creation also counts
-	// as a successful one. An ignored failure counts in each round that cannot remove the
-	// finalizer. If the reply to a status write was lost, its figures are not counted. Nor are pods
-	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
+	// Miscount repeats the mistakes of Kubernetes in the metrics. A failed creation also counts as
+	// a successful one. An ignored failure counts in each round that cannot remove the finalizer.
+	// If the reply to a status write was lost, its figures are not counted. Nor are pods that lost
+	// their finalizer in a round that could not remove all of them (J42, JI27).
 	Miscount
 	// HeldIsIdle records 0 active pods while a backoff delays the creation of missing pods, even if
 	// other pods run (J11, J31). If a running pod is ready, the API server refuses the status. In

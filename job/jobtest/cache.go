@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// Cache is the view that a program behind a watch has of its job. The test is the watch. It shows
-// each object some time after it has changed, in any order, and may show several changes as one. A
-// program with a Cache must read nothing from its store except through the Cache.
+// Cache is the view of its job that a program has through a watch. The test plays the watch. It
+// shows each object some time after it has changed, in any order, and may show several changes as
+// one. A program with a Cache must read nothing from its store except through the Cache.
 //
 // The methods may be called while a write of a round is in flight, since events arrive at any time.
 type Cache interface {

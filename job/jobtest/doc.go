@@ -1,10 +1,10 @@
 // Package jobtest tests programs that plan jobs with package job.
 //
-// [TestBackend] lets random jobs live on a program's own store. It acts as users and kubelets,
-// makes writes fail, loses replies, ends the program between two writes, starts it again with its
-// stored memory and without, and checks the invariants of docs/invariants.md on each write. A
-// failing life is shrunk and told as a story: the events, each plan with its reasons, the effects
-// on the store, and the seed that repeats it.
+// [TestBackend] creates random jobs on a program's own store. It acts as users and kubelets, makes
+// writes fail, loses replies, ends the program between two writes, starts it again with its stored
+// memory and without, and checks the invariants of docs/invariants.md on each write. A random run
+// of the test is called a life. A failing life is shrunk and told as a story: the events, each plan
+// with its reasons, the effects on the store, and the seed that repeats it.
 //
 //	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
 //		store := newStore(env)
@@ -20,11 +20,11 @@
 //
 // [TestQueue] does the same with a program that has a queue of several jobs.
 //
-// A program behind a watch has a [Cache], which the test fills late. Optional interfaces of a store
-// allow more events. The jobs of a [JobDeleter] are deleted while they run. Other clients create
-// and relabel pods in a [LabelStore]. An [Orphaner] removes a job and leaves its pods. A
-// [GroupStore] has gangs. If a backend does not support all fields of a spec, use a [Test] that
-// generates specs without these fields.
+// A program that sees its objects through a watch has a [Cache], which the test fills late.
+// Optional interfaces of a store allow more events. The jobs of a [JobDeleter] are deleted while
+// they run. Other clients create and relabel pods in a [LabelStore]. An [Orphaner] removes a job
+// and leaves its pods. A [GroupStore] has gangs. If a backend does not support all fields of a
+// spec, use a [Test] that generates specs without these fields.
 //
 // [Specs], [Snapshots] and the like are generators for properties of your own. docs/testing.md is a
 // tutorial.

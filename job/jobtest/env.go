@@ -12,9 +12,10 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Env is the environment of one life. A program reads its clock, sends its writes through it, and
-// shows it each plan. It is safe for concurrent use. But concurrent writes come in a different
-// order each time, so a seed would not repeat a life. In tests, use executors with Parallel 1.
+// Env is the environment of one life, that is, of one random run of the test. A program reads its
+// clock, sends its writes through it, and shows it each plan. It is safe for concurrent use. But
+// concurrent writes come in a different order each time, so a seed would not repeat a life. In
+// tests, use executors with Parallel 1.
 type Env struct {
 	life    *life.Life
 	options job.Options
@@ -50,8 +51,8 @@ type Env struct {
 // Now returns the time in this life.
 func (e *Env) Now() time.Time { return e.life.Now() }
 
-// Options returns the options to plan with. Some lives have small limits, so that one round
-// cannot do everything. A program with options of its own may ignore them.
+// Options returns the options to plan with. Some lives have small limits, so that one round cannot
+// do everything. A program with options of its own need not call Options.
 func (e *Env) Options() job.Options { return e.options }
 
 // Planned shows a plan to the test before anything is written. The test checks the plan and its

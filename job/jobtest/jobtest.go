@@ -19,9 +19,10 @@ type Test struct {
 	Specs *rapid.Generator[job.Spec]
 }
 
-// TestBackend lets random jobs live on a store and tests the program that plans them. open is
-// called for each life, with an empty store. There are 100 lives, or the number in -rapid.checks.
-// Each has about 30 events, or the number in -rapid.steps.
+// TestBackend creates random jobs on a store and tests the program that plans them. A random run of
+// the test is called a life. Function open is called for each life, and must use an empty store.
+// There are 100 lives, or the number in -rapid.checks. Each has about 30 events, or the number in
+// -rapid.steps.
 //
 // The jobs, faults and rules are described in docs/testing.md.
 func TestBackend(t testing.TB, open func(*Env) Subject) {

@@ -19,7 +19,8 @@ func openRight(env *jobtest.Env, s *store) jobtest.Subject {
 	return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
 }
 
-// openLate returns the store behind a watch, with the loop of jobtest.
+// openLate returns a subject whose program is the loop of package jobtest. The program sees the
+// objects of the store late, through a Mirror.
 func openLate(env *jobtest.Env, s *store) jobtest.Subject {
 	start, cache := jobtest.LateLoop(env, func(seen job.Job) jobapply.Backend { return &backend{s, int(seen.Version)} })
 	return jobtest.Subject{Store: labelled{s}, Start: start, Cache: cache}

@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// live lets one or two jobs of the same name live, one after the other, with faults, and come
-// to rest.
+// live creates one or two jobs of the same name, one after the other. For a while, users act and
+// faults happen. Then the job must come to rest, or it is removed and leaves orphans.
 func (e *Env) live(specs *rapid.Generator[job.Spec]) {
 	e.program.Run(false)
 	for n := range rapid.IntRange(1, 2).Draw(e.life.T, "jobs") {

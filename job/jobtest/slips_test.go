@@ -49,7 +49,7 @@ func (p *program) round(ctx context.Context) (time.Time, error) {
 }
 
 // TestBackend_Slips finds each mistake in the times of a loop within 20 lives with any seed, for
-// loops that read their store and for loops behind a watch.
+// loops that read their store and for loops that see it late, through a watch.
 func TestBackend_Slips(t *testing.T) {
 	for _, slip := range append(kittest.Slips("L9", "L6"), kittest.Slip{}) {
 		for _, late := range []bool{false, true} {
@@ -80,8 +80,8 @@ func TestBackend_Slips(t *testing.T) {
 	}
 }
 
-// behindWatch returns a program behind a watch. Argument slip is a mistake in the times at which
-// the program plans again.
+// behindWatch returns a subject whose program sees its store late, through a watch. Argument slip
+// is a mistake in the times at which the program plans again.
 func behindWatch(env *jobtest.Env, s *store, slip kittest.Slip) jobtest.Subject {
 	w := &watcher{store: s, clock: slip.Clock}
 	return jobtest.Subject{Store: s, Cache: w, Start: func(forget bool) jobtest.Program {

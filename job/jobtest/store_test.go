@@ -277,7 +277,7 @@ func (b groupingBackend) Delete(ctx context.Context, d job.Deletion) error {
 	return b.backend.Delete(ctx, d)
 }
 
-// openLateGroups returns the store with groups behind a watch, with the loop of jobtest.
+// openLateGroups is openLate for a store with groups.
 func openLateGroups(env *jobtest.Env, s grouping) jobtest.Subject {
 	start, cache := jobtest.LateLoop(env, func(seen job.Job) jobapply.Backend {
 		return groupingBackend{&backend{s.store, int(seen.Version)}, s}

@@ -63,7 +63,8 @@ type Step struct {
 	Of string
 }
 
-// Life is the history of one parent. Playing it again repeats it, as far as the program is deterministic.
+// Life is a run of the test with one parent, as a list of steps. Playing a life again gives the
+// same result, as far as the program is deterministic.
 type Life[S Settings] struct {
 	Settings S
 	// Begin is the time of day at which the life begins.

@@ -155,7 +155,8 @@ func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, rema
 }
 
 // reference returns the objects that remain of a life without faults. It plays the life twice, at
-// another time and with other UIDs. Whatever differs between the two may differ in other lives too.
+// different times of day and with different UIDs. Whatever differs between the two plays may also
+// differ in other lives.
 func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	key := life.source()
 	if known, is := o.known[key]; is {

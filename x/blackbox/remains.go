@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// freedom holds the differences that a comparison ignores: those between two lives without faults,
-// and those that the subject allows.
+// freedom holds the differences that a comparison ignores: those between two plays of the same life
+// without faults, and those that the subject allows.
 type freedom struct {
 	names     map[string]bool // kinds whose objects have names that differ
 	numbers   map[string]bool // kinds whose number of objects differs
@@ -35,7 +35,7 @@ type item struct {
 
 func (i item) String() string { return strings.TrimSpace(i.kind + " " + i.name) }
 
-// learn notes how the objects of two lives without faults differ.
+// learn notes how the objects differ after two plays of the same life without faults.
 func (f *freedom) learn(a, b []Object) {
 	isIn := func(list []Object, o Object) bool {
 		return slices.ContainsFunc(list, func(other Object) bool { return nameOf(o) == nameOf(other) })
@@ -120,8 +120,9 @@ func (f *freedom) eachField(want, got item, differs func(of item, path, was, is 
 	}
 }
 
-// normal returns objects in normal form, sorted by that form. It replaces the names that differ in
-// each life, both of objects and of others.
+// normal returns argument objects in normal form, sorted by that form. If the objects of a kind
+// have another name in each life, normal replaces these names wherever they occur: the names of
+// argument objects and those of argument others.
 func (f *freedom) normal(objects, others []Object) (items []item) {
 	n := normalizer{names: make(map[string]bool)}
 	for _, o := range slices.Concat(objects, others) {

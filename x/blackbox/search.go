@@ -38,7 +38,8 @@ func (s *Search) Flags(f *flag.FlagSet) {
 // Finding is a check that does not hold, and the shortest life found that breaks the check.
 type Finding[S Settings] struct {
 	Violation
-	// Number is the number of the random life, -1 for a short life.
+	// Number is the number of the first random life that broke the check. It is -1 if a short life
+	// broke it before.
 	Number int
 	Life   Life[S]
 	Story  []string

@@ -26,7 +26,7 @@ type Pod struct {
 	// Failure is the probability that a pod fails. Disruption is the probability that it is evicted
 	// while it runs.
 	Failure, Disruption float64
-	// DisruptionRate is how many times an hour a running pod is evicted, on average.
+	// DisruptionRate is the average number of evictions of a running pod per hour.
 	DisruptionRate float64
 	// FailAfter is when failing pods fail; zero means after a uniformly distributed part of the duration.
 	FailAfter Dist

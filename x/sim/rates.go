@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// ParseRate reads a rate as times an hour: "5%/h" happens within an hour in 5 of 100 cases, "2/d"
-// twice a day on average. Units are h, d and w.
+// ParseRate reads a rate, and returns it as a number of events per hour. With "5%/h" there is an
+// event within an hour in 5 of 100 cases, and with "2/d" there are two events a day on average. The
+// units are h, d and w.
 func ParseRate(text string) (float64, error) {
 	amount, unit, ok := strings.Cut(text, "/")
 	hours, known := map[string]float64{"h": 1, "d": 24, "w": 168}[unit]
@@ -30,7 +31,8 @@ func ParseRate(text string) (float64, error) {
 	return x / hours, nil
 }
 
-// eachHour draws the time until the next event, given the number of events an hour.
+// eachHour draws the time until the next event. Argument rate is the average number of events per
+// hour.
 func eachHour(rate float64, r *rand.Rand) time.Duration {
 	return max(seconds(3600/rate*r.ExpFloat64()), 1)
 }
@@ -43,7 +45,7 @@ type fate struct {
 	drawn int // the number of draws so far
 	kind  DisruptionKind
 	away  time.Duration
-	// since is when the node went away, or -1. gone is how long it was away before that.
+	// since is when the node went away, or -1. gone sums the times that it was away before.
 	since, gone int64
 }
 

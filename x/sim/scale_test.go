@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestScale: when nodes are added and removed, and what they cost. The price of a node is one a second.
+// TestScale: when nodes are added and removed, and what they cost. A node costs 1 for each second.
 func TestScale(t *testing.T) {
 	const sec, min = time.Second, time.Minute
 	tasks := func(at time.Duration, pods int32) Job {
@@ -32,7 +32,8 @@ func TestScale(t *testing.T) {
 		// bound are the times at which the pods of the last job get nodes.
 		bound string
 		added int64
-		// cost is the cost, without the seconds in which the controller ends the last job.
+		// cost is the cost up to the end of the last pod. The controller then needs a few seconds
+		// to end the job, in which the nodes also cost something.
 		cost float64
 	}{
 		{"a node is added at the next look, and starts", 2, Scale{Start: Constant(90 * sec), Idle: 10 * min}, []Job{tasks(0, 1)}, "100", 1, 150},

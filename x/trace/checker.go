@@ -106,8 +106,9 @@ func (c *checker) event(e *event) {
 	}
 }
 
-// began notes which logs show the kind of an event. If another log has shown this kind before, the
-// event is from a new watch, or from a watch of another namespace.
+// began notes that the log of an event shows the kind of its object. If another log has shown this
+// kind before, the log is from another watch: a later one, or one of another namespace. Then all
+// objects of the kind are uncertain, as after a restart.
 func (c *checker) began(e *event) {
 	e.source.has[e.kind] = true
 	if c.owner[e.kind] == nil {
@@ -121,7 +122,8 @@ func (c *checker) began(e *event) {
 	c.Restarts++
 }
 
-// ended notes the end of a log. The log does not show later changes of its objects.
+// ended notes the end of a log. From then on all objects of the kinds in the log are uncertain,
+// because the log does not show their later changes.
 func (c *checker) ended(s *source) {
 	for k := range kinds {
 		if s.has[k] {

@@ -10,9 +10,9 @@ type roll struct {
 	// isWhole is true once the log surely shows the pods of the job. isSpoilt is true once the log may
 	// lack some of them.
 	isWhole, isSpoilt bool
-	// shown counts the pods that the log has shown, and recorded the pods that a status has listed.
-	// For an Indexed job, recorded leaves out the pods that have succeeded, since the status counts
-	// them as indexes.
+	// shown counts the pods that the log has shown. recorded counts those of them that a status has
+	// listed in uncountedTerminatedPods. For an Indexed job, recorded leaves out the pods that have
+	// succeeded, since the status counts them as indexes.
 	shown, recorded int
 }
 
@@ -24,7 +24,8 @@ func (c *checker) opened(s *jobState, e *event) {
 	s.roll.isSpoilt = s.roll.shown > 0 || e.audited || c.options.Incomplete
 }
 
-// enrolled notes the first version of a pod. A pod that is not new shows that the log lacks some.
+// enrolled notes the first version of a pod. If the pod is not new, the log may lack other pods of
+// the job.
 func (c *checker) enrolled(s *jobState, e *event) {
 	d := digestOf(job.UID(e.meta.UID))
 	if s.pods[d]&isShown == 0 {
@@ -35,7 +36,8 @@ func (c *checker) enrolled(s *jobState, e *event) {
 	s.roll.isWhole = s.roll.isWhole || s.roll.source == e.source
 }
 
-// recorded notes that a status has listed a pod. p is nil if the pod is unknown.
+// recorded notes that a status has listed a pod in uncountedTerminatedPods. p is nil if the pod is
+// unknown.
 func (s *jobState) recorded(uid job.UID, p *podState) {
 	d := digestOf(uid)
 	if s.pods[d]&(isShown|isListed) != isShown {
@@ -64,9 +66,9 @@ func (c *checker) hasAll(s *jobState) bool {
 	return isOpen && isEvident && r.shown > 0
 }
 
-// checkActive checks that a status counts at most as many active pods as there can be. A pod that a
-// status has listed is not active. While the namespace ends, active may also count pods whose
-// creation was refused.
+// checkActive checks that a status counts at most as many active pods as there can be. A pod that
+// any status has listed in uncountedTerminatedPods is no longer active. While the namespace ends,
+// active may also count pods whose creation was refused.
 func (c *checker) checkActive(s *jobState, e *event, before *job.Job) {
 	if !s.judged || c.ending[e.meta.Namespace] {
 		return

@@ -17,8 +17,8 @@ import (
 )
 
 // Two clusters that serve one namespace would both act on each of its objects. So a cluster holds a
-// lease: in its namespace, or in the namespace default for the whole server. It renews the lease
-// while it runs, and deletes the lease when it has stopped. If a process was killed, the next
+// lease: in its namespace, or in the namespace default if it serves all namespaces. It renews the
+// lease while it runs, and deletes the lease when it has stopped. If a process was killed, the next
 // cluster deletes the old lease after it has seen no renewal for leaseDuration.
 const (
 	leaseName     = "batchtest"
@@ -129,8 +129,9 @@ func (l *lease) object() *coordinationv1.Lease {
 	}
 }
 
-// others returns an error if another cluster serves the whole server. If this cluster serves the
-// whole server, it returns an error if another one serves any namespace.
+// others returns an error if another cluster serves a namespace that this cluster serves. A cluster
+// of one namespace looks for the lease of a cluster of all namespaces. A cluster of all namespaces
+// looks for leases in each namespace.
 func (l *lease) others(ctx context.Context) error {
 	leases := l.cluster.client.CoordinationV1()
 	if l.name == leaseName {
@@ -149,9 +150,9 @@ func (l *lease) others(ctx context.Context) error {
 	return l.awaitEnd(ctx, slices.DeleteFunc(list.Items, isOther)...)
 }
 
-// awaitEnd deletes leases that have ended. It returns an error as soon as the holder of one of them
-// renews it. The clocks of the holders may differ from the clock here. So awaitEnd does not read
-// the times in the leases: a lease has ended if it is not renewed for leaseDuration.
+// awaitEnd deletes leases that have ended. It returns an error as soon as a holder renews its
+// lease. The clocks of the holders may differ from the clock here. So awaitEnd does not read the
+// times in the leases: a lease has ended if it is not renewed for leaseDuration.
 func (l *lease) awaitEnd(ctx context.Context, held ...coordinationv1.Lease) error {
 	leases := l.cluster.client.CoordinationV1()
 	for rest := leaseDuration; rest > 0 && len(held) > 0; rest -= leasePoll {

@@ -13,9 +13,9 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// NewPod returns the pod of a creation: the template with what the plan adds to it (J33), its group
-// (J44), the finalizer once, and owner as the controller. It shares no memory with its arguments.
-// The server generates the name.
+// NewPod returns the pod of a creation. It has the template with what the plan adds to it (J33),
+// the pod group of the creation (J44), the finalizer of jobs, and argument owner as its controller.
+// It shares no memory with the arguments. The server generates the name.
 func NewPod(
 	namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation,
 ) *corev1.Pod {

@@ -4,9 +4,10 @@
 // with its time.
 //
 // Both run in one bubble of testing/synctest, each on its own server, so hours pass in
-// milliseconds. Package server is the API server, package script describes what happens, and theirs
-// and ours are the controllers. Package probe compares the server's answers with a real
-// kube-apiserver's.
+// milliseconds. Package server is the API server, and package script describes what happens.
+// Package theirs runs the controllers of Kubernetes, and package ours those of batchplan. Below,
+// "theirs" and "ours" mean these controllers. Package probe compares the server's answers with a
+// real kube-apiserver's.
 //
 // # What is left to chance and not compared
 //
@@ -21,8 +22,8 @@
 //     takes the first that its cache lists
 //   - Which pods the events of creations and deletions name, but not how many there are: the
 //     recorder combines similar events
-//   - Which of more than 500 finished pods a job without indexes accounts for first: ours takes the
-//     oldest; theirs follows the order of its cache
+//   - Which 500 pods a job without indexes accounts for first, if more than 500 have finished: ours
+//     takes the oldest; theirs follows the order of its cache
 //   - Events about an object that has 25 events or more: the recorder drops some
 //   - Ties in the ranking of pods for deletion: ours breaks them by UID; theirs follows the order
 //     of its cache
@@ -49,8 +50,8 @@
 //   - A script whose outcome differs between two runs of the real controllers: a difference counts
 //     only if each replay shows the difference
 //
-// If the two sides differ after one of these events, the script ends there. Names in quotes are
-// rows of docs/divergences.md.
+// After each of the following events, the two sides may differ. If they do, the script ends there.
+// A text in quotes is the beginning of a row of docs/divergences.md.
 //
 //   - A read of a CronJob that has several jobs is refused: theirs stops at a point that depends on
 //     its cache

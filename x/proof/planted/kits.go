@@ -16,7 +16,8 @@ func buildKits(dir, overlay string) (commands [][]string) {
 
 // rightTests returns the tests of a kit that run a correct subject, so that only this bug can fail
 // them. A bug of the planner has two tests: one with a subject that reads its store, and one with a
-// subject behind a watch. A bug of gangs has the same two, with groups. A bug of a program has one.
+// subject that sees its store late, through a watch. A bug of gangs has the same two, with groups.
+// A bug of a program has one.
 func (b *bug) rightTests() []string {
 	switch {
 	case b.isOfGroups():

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// sink notes the objects and the problems of a stream, one a line.
+// sink notes each object and each problem of a stream as a line of text.
 type sink struct {
 	lines       []string
 	passForeign bool
@@ -71,7 +71,8 @@ func indented(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
 }
 
-// job returns the line of the sink for a Job at a line of file f.
+// job returns the text that a sink notes for a Job. Argument line is the line of file f at which
+// the Job begins.
 func job(name string, line int) string {
 	return fmt.Sprintf("batch/v1 Job:%s, f line %d", name, line)
 }

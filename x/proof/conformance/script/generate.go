@@ -43,8 +43,8 @@ func Jobs() *rapid.Generator[*Script] {
 			s.Steps = slices.Insert(s.Steps, at, step(t, "old", one("managedBy"), among("example.com/other")))
 		}
 		if s.Stale {
-			// The reference may adopt a pod again after releasing it, if its cache still shows the
-			// old state. The library does not, since the pod could count twice.
+			// The real controller may adopt a pod again after releasing it, if its cache still
+			// shows the old state. The library does not, since the pod could count twice.
 			for i := range s.Steps {
 				if op := s.Steps[i].Op; op == "disown" || op == "stray" {
 					s.Steps[i] = Step{Op: "touch"}
@@ -201,10 +201,10 @@ func ending(t *rapid.T, args ...func(*rapid.T) string) Step {
 	return s
 }
 
-// one returns an argument that is not drawn.
+// one returns a function that draws nothing and always returns the same argument.
 func one(arg string) func(*rapid.T) string { return func(*rapid.T) string { return arg } }
 
-// among draws one of the arguments.
+// among returns a function that draws one of the arguments.
 func among(args ...string) func(*rapid.T) string {
 	return func(t *rapid.T) string { return rapid.SampledFrom(args).Draw(t, "arg") }
 }

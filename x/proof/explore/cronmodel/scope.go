@@ -36,14 +36,15 @@ type Scope struct {
 	Budget Budget
 	// Edits are the changes of the spec that users may make.
 	Edits []func(*cronjob.Spec)
-	// Overlap is the concurrency policy of triggers. Backfill is the one that users request.
+	// Overlap is the concurrency policy of triggers. Backfill is the backfill that users request.
 	Overlap  cronjob.ConcurrencyPolicy
 	Backfill cronjob.Backfill
 	// Must names the rules that the search has to exercise.
 	Must []string
 }
 
-// Rest is the greatest number of calm steps to rest from any state of a scope.
+// Rest is the greatest allowed number of steps from any state of a scope to rest, if nothing goes
+// wrong in these steps.
 const Rest = 60
 
 // Budget limits how often each thing may happen in total.

@@ -36,7 +36,8 @@ type Scope struct {
 	// Steps are durations by which the clock may advance. It may also advance to the time of the
 	// next requeue.
 	Steps []time.Duration
-	// Rest is the greatest number of calm steps to rest from any state; 0 omits that check.
+	// Rest is the greatest allowed number of steps from any state to rest, if nothing goes wrong in
+	// these steps; 0 omits that check.
 	Rest int
 	// Must names the rules that the search has to exercise, so that the scope covers what it is
 	// for.

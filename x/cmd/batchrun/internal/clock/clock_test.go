@@ -78,7 +78,8 @@ func TestNeverBack(t *testing.T) {
 	}
 }
 
-// TestUntil: the result is a time on the machine's clock, counted from now, and at least 0.
+// TestUntil: Until returns the duration from now until a time, as the machine's clock measures it.
+// For a past time the duration is 0.
 func TestUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, test := range []struct {

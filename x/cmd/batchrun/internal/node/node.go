@@ -301,7 +301,8 @@ func (n *Node) observe(
 	return running, nil
 }
 
-// lose returns the final state of a pod whose record is lost. It warns, and names the file.
+// lose returns the final state of a pod whose record is lost, and warns the user. Argument why is
+// the error of reading the record, and names its file.
 func (n *Node) lose(p *store.Pod, why error, now time.Time) (pod.State, error) {
 	var spec pod.Spec
 	if err := json.Unmarshal(p.Spec, &spec); err != nil {

@@ -168,8 +168,9 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A pass that fails on a full disk takes long. Only the delay decides when the next attempt begins.
-// Otherwise the runner would give up long after --give-up.
+// TestRest: after a pass without an error, the node rests for ten times as long as the pass took.
+// After a pass that failed, only the delay counts. A full disk makes a pass slow, and with long
+// rests the runner would give up long after --give-up.
 func TestRest(t *testing.T) {
 	const second = time.Second
 	for _, test := range []struct{ took, delay, want time.Duration }{
