@@ -94,6 +94,7 @@ type shelf[T controller.Object] struct {
 	informer cache.SharedIndexInformer
 	version  int
 	fails    string // the verb whose next write gets no reply
+	refused  error  // of each write of a status
 	writes   []string
 	patch    string // the last one
 }
@@ -160,6 +161,9 @@ func (s *shelf[T]) UpdateStatus(ctx context.Context, o T, _ metav1.UpdateOptions
 	if s.fails == "status" {
 		s.fails = ""
 		return o, fmt.Errorf("the write failed")
+	}
+	if s.refused != nil {
+		return o, s.refused
 	}
 	return s.put("status", o)
 }

@@ -16,6 +16,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/expectations"
@@ -74,6 +75,31 @@ func TestBatchCronJobs_New(t *testing.T) {
 	made.Spec.Template.Labels["a"] = "2"
 	if got := c.Spec.JobTemplate.Spec.Template.Labels["a"]; got != "1" {
 		t.Errorf("the label of the CronJob is %q", got)
+	}
+}
+
+// TestLeave: a replica that has lost an object drops its memory. One in a store of the user stays.
+func TestLeave(t *testing.T) {
+	key, kept := types.NamespacedName{Namespace: "ns", Name: "j"}, job.Memory{JobUID: "u"}
+	own := &memories[job.Memory]{}
+	for name, all := range map[string]Memories[job.Memory]{"own": own, "of the user": struct{ Memories[job.Memory] }{&memories[job.Memory]{}}} {
+		if err := errors.Join(all.Set(t.Context(), key, kept), leave(t.Context(), all, key)); err != nil {
+			t.Error(err)
+		}
+		if m, err := all.Get(t.Context(), key); err != nil || (m.JobUID == "") != (name == "own") {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
+// TestAnnotate_Fails: a memory that cannot be written as JSON is an error of the memory.
+func TestAnnotate_Fails(t *testing.T) {
+	b := &roundBackend{jobs: &Jobs{options: JobOptions{MemoryAnnotation: "a"}}, object: &batchv1.Job{}}
+	late := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	err := b.annotate(t.Context(), job.Memory{JobUID: "u", Backoff: backoff.Record{Failures: 1, LastFailure: late}})
+	var ofStore storeError
+	if !errors.As(err, &ofStore) {
+		t.Error(err)
 	}
 }
 

@@ -137,8 +137,7 @@ func NewJobReconciler[T Object](kind Kind[T], o JobOptions) (*Jobs, error) {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("job"), err)
 	}
 
-	o.ManagedBy = by
-	o.Planner.ControllerName = o.ManagedBy
+	o.Planner.ControllerName = by
 	if o.Memories == nil {
 		o.Memories = &memories[job.Memory]{}
 	}

@@ -12,7 +12,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
@@ -169,6 +171,25 @@ func TestCron_Report(t *testing.T) {
 		}
 		edit(func(b *beat) { b.Labels = nil })
 		step("mended", time.Minute, "Next: 06:00", 1)
+	})
+}
+
+// TestCron_ReportConflict: why a round has failed is not hidden by a conflict of the write that
+// reports it, and a conflict is not added to it.
+func TestCron_ReportConflict(t *testing.T) {
+	kind := storing(nil)
+	kind.Report = says
+	refused := errors.New("no image")
+	kind.Check = func(b *beat) error { return refused }
+	history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
+		fails := errors.New("the server is gone")
+		for _, failed := range []error{apierrors.NewConflict(schema.GroupResource{}, "b", nil), fails} {
+			c.parents.refused = failed
+			_, err := c.round(time.Hour)
+			if !errors.Is(err, refused) || apierrors.IsConflict(err) || errors.Is(err, fails) != (failed == fails) {
+				t.Errorf("%v: %v", failed, err)
+			}
+		}
 	})
 }
 
