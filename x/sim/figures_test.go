@@ -323,6 +323,21 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// A bucket lets a burst through at once, and then one call at a time. It fills up while it is not
+// used.
+func TestBucket(t *testing.T) {
+	const half = int64(time.Second / 2)
+	var b bucket
+	for i, step := range []struct{ now, want int64 }{
+		{0, 0}, {0, 0}, {0, 0}, {0, half}, {0, 2 * half}, {1, 3 * half}, {100 * half, 100 * half}, {100 * half, 100 * half},
+		{100 * half, 100 * half}, {100 * half, 101 * half}, {102 * half, 102 * half}, {102 * half, 103 * half},
+	} {
+		if got := b.take(step.now, 2, 3); got != step.want {
+			t.Errorf("call %d at %v: at %v, want %v", i, time.Duration(step.now), time.Duration(got), time.Duration(step.want))
+		}
+	}
+}
+
 // A queue returns its items in the order in which they were pushed, and knows how many are left.
 func TestFIFO(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))

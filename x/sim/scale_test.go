@@ -160,3 +160,32 @@ func TestScale_Refused(t *testing.T) {
 		}
 	}
 }
+
+// TestScale_Bounds: both sides of the bounds of a group.
+func TestScale_Bounds(t *testing.T) {
+	for _, c := range []struct {
+		scale   Scale
+		node    Node
+		refused bool
+	}{
+		{Scale{}, Node{}, false},
+		{Scale{Min: 2}, Node{}, false},
+		{Scale{Min: 3}, Node{}, true},
+		{Scale{Min: -1}, Node{}, true},
+		{Scale{Wait: century, Idle: century}, Node{}, false},
+		{Scale{Wait: century + 1}, Node{}, true},
+		{Scale{Idle: century + 1}, Node{}, true},
+		{Scale{Wait: -1, Idle: 1}, Node{}, true},
+		{Scale{Wait: 1, Idle: -1}, Node{}, true},
+		{Scale{}, Node{Losses: 0.1}, true},
+		{Scale{}, Node{Preemptions: 0.1}, true},
+		{Scale{}, Node{Price: 1, Pods: 3}, false},
+	} {
+		other := Node{Name: "other", Losses: 1} // of no group
+		c.node.Scale = &c.scale
+		w := World{Until: time.Hour, Nodes: []Node{other, c.node, c.node}}
+		if err := w.check(); (err != nil) != c.refused {
+			t.Errorf("%+v, %+v: %v", c.scale, c.node, err)
+		}
+	}
+}
