@@ -84,9 +84,19 @@ func (l *cronLook) successFindings() []Finding {
 	return oneFinding(Error, "NoSuccess", fmt.Sprintf("no run has succeeded since %s, although %s due since then "+
 		"and the last recorded one was that of %s", since, count(int64(n), "run has come", "runs have come"),
 		l.moment(last)),
-		l.runNow("start a run and watch it"),
-		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit",
-			max(2, int64(value.Of(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))
+		append(l.keepLonger(), l.runNow("start a run and watch it"),
+			l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit",
+				max(2, int64(value.Of(l.spec.FailedJobsHistoryLimit))),
+				"safe: failed Jobs with their pods are kept"))...)
+}
+
+// keepLonger returns the remedy to keep Jobs, if a TTL deletes them so soon that nobody sees why they fail.
+func (l *cronLook) keepLonger() []*Remedy {
+	if ttl := l.ttl(); ttl == nil || *ttl >= 3600 {
+		return nil
+	}
+	return []*Remedy{l.set("first keep Jobs for a day after their end, to see why they fail",
+		"spec.jobTemplate.spec.ttlSecondsAfterFinished", int64(86400), "safe: only Jobs created from now on have it")}
 }
 
 // overrunFindings report runs that take longer than the time to the next one.
@@ -141,7 +151,7 @@ func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 		return nil
 	}
 
-	remedies := []*Remedy{l.runNow("start a run and watch it")}
+	remedies := append(l.keepLonger(), l.runNow("start a run and watch it"))
 	keep := int32(1)
 	if limit := l.spec.FailedJobsHistoryLimit; limit != nil {
 		keep = *limit
@@ -189,22 +199,28 @@ func (l *cronLook) staleFindings() (all []Finding) {
 	return all
 }
 
-// clockFindings report a run whose Job the API server created before the run was due.
+// clockFindings report the latest run whose Job the API server created before the run was due.
 func (l *cronLook) clockFindings() []Finding {
+	var last *cronjob.Child
 	for i := range l.children {
 		c := &l.children[i]
 		early := c.ScheduledTime.Sub(c.CreationTimestamp)
 		if c.Foreign || c.ScheduledTime.IsZero() {
 			continue
 		}
-		if early > 5*time.Second && early < time.Hour {
-			return oneFinding(Warning, "ClockAhead", fmt.Sprintf("Job %s was created %s before its run was due: the "+
-				"clock of the kube-controller-manager, which starts runs, is ahead of the API server's by as much",
-				c.Name, span(early)), inspect("set the clocks of the control plane's machines by NTP; runs are early "+
-				"until then", "kubectl -n kube-system get lease kube-controller-manager -o yaml"))
+		isEarly := early > 5*time.Second && early < time.Hour
+		if isEarly && (last == nil || c.ScheduledTime.After(last.ScheduledTime)) {
+			last = c
 		}
 	}
-	return nil
+	if last == nil {
+		return nil
+	}
+	return oneFinding(Warning, "ClockAhead", fmt.Sprintf("Job %s was created %s before its run was due: the clock of "+
+		"the kube-controller-manager, which starts runs, was ahead of the API server's by as much",
+		last.Name, span(last.ScheduledTime.Sub(last.CreationTimestamp))), inspect("set the clocks of the control "+
+		"plane's machines by NTP; runs are early until then",
+		"kubectl -n kube-system get lease kube-controller-manager -o yaml"))
 }
 
 // activeFindings report Jobs that pile up.

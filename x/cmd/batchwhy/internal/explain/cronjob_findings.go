@@ -126,8 +126,9 @@ func (l *cronLook) timesMissed() string {
 	if l.isSuspended() || l.cron.IsManifest || l.now.Sub(from) < time.Hour {
 		return ""
 	}
-	return fmt.Sprintf(" But a time between %s (UTC) and now counts as missed, and a run of it starts soon: set "+
-		"startingDeadlineSeconds to 200 in the same change, if that is not wanted", l.moment(from))
+	return fmt.Sprintf(" But if the new schedule or zone has a time between %s (UTC) and now, that counts as missed, "+
+		"and a run of it starts soon: set startingDeadlineSeconds to 200 in the same change, if that is not wanted",
+		l.moment(from))
 }
 
 func (l *cronLook) edit(do string) *Remedy {
@@ -283,6 +284,9 @@ func (l *cronLook) lintFindings() (all []Finding) {
 			severity = Error
 		case f.Kind == schedule.DeadlineTooShort && *l.spec.StartingDeadlineSeconds == 0:
 			severity, f.Message = Error, "startingDeadlineSeconds is 0: no run is ever in time, so none starts"
+		case f.Kind == schedule.DeadlineTooShort:
+			f.Message = fmt.Sprintf("startingDeadlineSeconds is %d: a run that the controller cannot start within "+
+				"that time, as while it restarts or changes its leader, is lost", *l.spec.StartingDeadlineSeconds)
 		}
 
 		fix := l.lintRemedy(f.Kind)

@@ -23,8 +23,8 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 		switch {
 		case contains(e.Message, "exceeded quota"):
 			remedies = []*Remedy{
-				does("make room: finished Jobs count as well. Let them be deleted by setting "+
-					"ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now",
+				does("make room: finished Jobs count as well. Delete them, and set ttlSecondsAfterFinished where "+
+					"they are created, which need not be this CronJob",
 					"the first command changes nothing; the second deletes every Job of the namespace that has one "+
 						"success, with its logs",
 					&Act{

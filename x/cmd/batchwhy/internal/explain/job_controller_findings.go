@@ -20,8 +20,13 @@ func (l *look) heldFindings() (all []Finding) {
 			show = inspect("look at the Job's workload: it says which worker cluster runs it, or why none does",
 				kubectl(ns, "describe", "workloads.kueue.x-k8s.io"))
 		}
-		return oneFinding(Note, "ManagedElsewhere", fmt.Sprintf("spec.managedBy is %q: the controllers of this "+
-			"cluster create no pod for the Job and end it never", by), show,
+		severity, text := Note, fmt.Sprintf("spec.managedBy is %q: the controllers of this cluster create no pod for "+
+			"the Job and end it never", by)
+		isTouched := !l.status.StartTime.IsZero() || len(l.status.Conditions) > 0 || l.isSuspended()
+		if age := l.now.Sub(l.created()); !isTouched && age > pendingLong && !l.job.IsManifest {
+			severity, text = Warning, text+"; nobody has started it in "+span(age)
+		}
+		return oneFinding(severity, "ManagedElsewhere", text, show,
 			when("that is not meant", withRisk(l.again("leave out managedBy, which cannot be changed"),
 				"what the other controller has begun is ended, and its logs go with the pods")))
 	case l.isFinished() || !l.snapshot.Job.DeletionTimestamp.IsZero():
@@ -116,7 +121,7 @@ func (l *look) queueFinding() Finding {
 		inspect("look whether the queue exists, is active, and how much of its quota is taken: a localqueue names "+
 			"its clusterqueue", kubectl(ns, "get", "localqueue", l.queue())+" && kubectl get clusterqueue"),
 		when("you want it to start anyway", remedy("do not set spec.suspend to false, which Kueue sets back; raise "+
-			"the quota or the Job's priority, or take the queue-name label off a new copy of the Job",
+			"the quota or the Job's priority",
 			kubectl(ns, "get", "localqueue", l.queue(), "-o", "yaml"), readsOnly)))
 }
 

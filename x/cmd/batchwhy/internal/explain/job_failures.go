@@ -304,7 +304,7 @@ func (l *look) containerLostRemedies(p *read.Pod) []*Remedy {
 	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, "+
 		"and when", kubectl("", "describe", "node", p.Node))
 	if l.isFinished() || l.fails() {
-		return []*Remedy{look, l.again("raise backoffLimit: a pod whose container is lost counts as a failure")}
+		return []*Remedy{look, l.again("a pod whose container is lost counts as a failure: raise backoffLimit")}
 	}
 	return []*Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
@@ -322,7 +322,7 @@ func (l *look) refusedPodRemedies(p *read.Pod) []*Remedy {
 	}
 
 	if l.isFinished() || l.fails() {
-		return []*Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
+		return []*Remedy{full, l.again("a pod that a node refuses counts as a failure: raise backoffLimit")}
 	}
 	return []*Remedy{more, when("it happens again", full)}
 }
@@ -636,7 +636,7 @@ func (l *look) neverScheduled() (last *read.Event) {
 func (l *look) lostRemedies(reason string) (all []*Remedy) {
 	if e := l.neverScheduled(); e != nil && reason == "DeadlineExceeded" {
 		p := &read.Pod{Meta: l.job.Meta, Spec: l.job.Template}
-		return append(l.scheduleRemedies(p, e.Message, l.gone[len(l.gone)-1].events), l.deadlineRemedies()[0])
+		return append(nowEnded(l.scheduleRemedies(p, e.Message, l.gone[len(l.gone)-1].events)), l.deadlineRemedies()[0])
 	}
 	if reason == "DeadlineExceeded" {
 		all = l.deadlineRemedies()
@@ -666,6 +666,18 @@ func (l *look) lostRemedies(reason string) (all []*Remedy) {
 		return all // the Job needs more time
 	}
 	return append(all, l.rerun("correct what makes the pods fail"))
+}
+
+// nowEnded returns the remedies for pods that wait that still make sense if their Job has ended.
+func nowEnded(all []*Remedy) []*Remedy {
+	all = slices.DeleteFunc(all, func(r *Remedy) bool { return strings.HasPrefix(r.Do, "Wait") })
+	for i, r := range all {
+		for _, link := range []string{", and", ";", ":"} {
+			r = withDo(r, strings.ReplaceAll(r.Do, link+" the scheduler tries again by itself", ""))
+		}
+		all[i] = r
+	}
+	return all
 }
 
 func (l *look) deadlineRemedies() []*Remedy {

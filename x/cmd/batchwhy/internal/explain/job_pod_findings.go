@@ -40,6 +40,8 @@ func (l *look) failedIndexFindings() []Finding {
 		"the Job fails with FailedIndexes at its end",
 		count(n, "index", "indexes"), failed, *l.spec.BackoffLimitPerIndex)
 	return oneFinding(Warning, "IndexesFailed", text,
+		inspect(fmt.Sprintf("let the others go on: what they do counts, and only %s %s must run again after it",
+			verb(n, "index", "indexes"), failed), kubectl(l.job.Namespace, "get", "job", l.job.Name, "--watch")),
 		when("the others are of no use without it", l.set("set maxFailedIndexes, so that the Job ends at the first "+
 			"index that fails", "spec.maxFailedIndexes", 0, "safe as long as no index has failed")),
 		when("failed indexes are acceptable",
@@ -160,8 +162,8 @@ func (l *look) deletionFindings() []Finding {
 	if len(others) > 0 {
 		text += fmt.Sprintf("; its finalizer %s keeps it until whoever has set it is done", list(others))
 		remedies = append(remedies,
-			when("whoever has set it still runs", inspect("find out why it does not remove "+list(others)+": its logs "+
-				"say", kubectl(ns, "get", "job", name, "-o", "yaml"))),
+			when("whoever has set it still runs", inspect("find out from its logs why it does not remove "+
+				list(others)+"; this shows what the Job says", kubectl(ns, "get", "job", name, "-o", "yaml"))),
 			when("it is gone", does("remove the finalizer by hand",
 				"safe if nobody waits for it any more; what the finalizer should have cleaned up stays",
 				merge(ns, "job", name, `{"metadata":{"finalizers":null}}`))))

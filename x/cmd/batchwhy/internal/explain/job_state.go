@@ -177,9 +177,13 @@ func (l *look) podCounts() string {
 	if n := l.found.Terminating; n > 0 {
 		s += fmt.Sprintf(", %d terminating", n)
 	}
-	if n := l.failures(); n > 0 {
+	n, t := l.failures(), l.terminatingFailures()
+	if l.plan.Verdict.Type == job.ConditionSuccessCriteriaMet { // the controller deletes them, as not needed
+		n, t = n-int64(t), 0
+	}
+	if n > 0 {
 		s += fmt.Sprintf(", %d failed", n)
-		if t := l.terminatingFailures(); t > 0 {
+		if t > 0 {
 			s += fmt.Sprintf(", %d of them terminating, which %s as failed", t, verb(int64(t), "counts", "count"))
 		}
 	}

@@ -236,12 +236,14 @@ func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 	if limit != "" && !l.isRangeLimit(container) {
 		raise = fmt.Sprintf("raise resources.limits.memory, now %s,", limit)
 	}
-	return []*Remedy{
-		when("the work needs more memory", l.again(raise)),
-		when("the program leaks, or takes the node's memory for its own", inspect("watch what it uses while it "+
-			"runs, and give runtimes such as Java and Node.js a limit of their own",
-			kubectl(p.Namespace, "top", "pod", p.Name, "--containers"))),
+	which := []string{"top", "pod", p.Name, "--containers"}
+	if p.Object.Phase >= job.PodSucceeded { // it has no metrics any more
+		which = []string{"top", "pod", "-l", "batch.kubernetes.io/job-name=" + l.job.Name, "--containers"}
 	}
+	return append(l.changeSuspended("change resources", resourcesField),
+		when("the work needs more memory", l.again(raise)),
+		when("the program leaks, or takes the node's memory for its own", inspect("watch what it uses while a pod "+
+			"runs, and give runtimes such as Java and Node.js a limit of their own", kubectl(p.Namespace, which...))))
 }
 
 // sidecarRemedies say how to end a pod that its helpers keep running.
@@ -462,7 +464,8 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	if len(all) == 0 {
 		all = []*Remedy{l.describePodRemedy(p), free}
 	}
-	return all
+	return append(all, l.changeSuspended("change nodeSelector, tolerations, node affinity or resources",
+		schedulingField)...)
 }
 
 // taintsIn names the taints in the reasons of a scheduler's message.
@@ -630,9 +633,15 @@ func (l *look) terminatingRemedies(i int) []*Remedy {
 
 // lostNodeRemedies say what to do about a node that does not answer.
 func (l *look) lostNodeRemedies(p *read.Pod) []*Remedy {
+	then := "; after 5 minutes Kubernetes begins to delete its pods"
+	if p.Object.Deletion != nil {
+		then = "; its pods are being deleted"
+	}
+	if then += ", and the Job replaces them"; l.spec.PodReplacementPolicy == job.ReplaceFailed {
+		then += " when they have ended (podReplacementPolicy Failed), which nobody sees while the node is away"
+	}
 	return []*Remedy{
-		when("it comes back", inspect("look why the node is not ready; after 5 minutes Kubernetes begins to delete "+
-			"its pods, and the Job replaces them", kubectl("", "describe", "node", p.Node))),
+		when("it comes back", inspect("look why the node is not ready"+then, kubectl("", "describe", "node", p.Node))),
 		when("the machine is switched off", remedy("tell Kubernetes so: it deletes the pods immediately and "+
 			"releases their volumes", kubectl("", "taint", "nodes", p.Node,
 			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"),
@@ -651,8 +660,8 @@ func finalizerRemedies(namespace, pod, names string, all []string) []*Remedy {
 		risk += ". The pod also has " + job.Finalizer + ", which the Job controller removes"
 	}
 	return []*Remedy{
-		when("the controller of the finalizer still runs", inspect("find out why it does not remove "+names+": its "+
-			"logs say", kubectl(namespace, "get", "pod", pod, "-o", "yaml"))),
+		when("the controller of the finalizer still runs", inspect("find out from its logs why it does not remove "+
+			names+"; this shows what the pod says", kubectl(namespace, "get", "pod", pod, "-o", "yaml"))),
 		when("it is gone", does("remove the finalizer by hand: the pod then goes", risk, off)),
 	}
 }

@@ -57,6 +57,9 @@ func (l *look) groupTroubles(troubles []*podTrouble) (all []Finding) {
 		}
 
 		f := troubles[places[key][0]].Finding
+		if n := len(names); n > 1 {
+			f.Text = plural(f.Text)
+		}
 		f.Text = sentence(fmt.Sprintf("%s (%s) %s", count(int64(len(names)), "pod"), list(names), f.Text))
 		if f.Severity == Error && l.works() > 0 {
 			f.Severity = Warning
@@ -64,6 +67,16 @@ func (l *look) groupTroubles(troubles []*podTrouble) (all []Finding) {
 		all = append(all, f)
 	}
 	return all
+}
+
+// plural returns a text with its first word, a verb, in the plural.
+func plural(text string) string {
+	first, rest, _ := strings.Cut(text, " ")
+	of := map[string]string{"has": "have", "is": "are", "crashes": "crash", "runs": "run", "restarts": "restart"}
+	if many := of[first]; many != "" {
+		return many + " " + rest
+	}
+	return text
 }
 
 func (l *look) lasting(since time.Time) string {
@@ -453,12 +466,23 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 				"ask its provider", "kubectl get pods -A -o wide | grep -i "+quote(shortName(name)))))
 	}
 
-	text := fmt.Sprintf("has node %s, which has not started its containers", p.Node)
+	text := fmt.Sprintf("has node %s, which has not started %s containers", p.Node, whichContainers(p))
 	if e := latestWarning(events); e != nil {
 		text += fmt.Sprintf("; the last warning, %s: %s", e.Reason, brief(e.Message))
 	}
+	if hasRun(p) { // the kubelet is at work
+		return trouble("PodPending", text, l.describePodRemedy(p))
+	}
 	return trouble("PodPending", text, l.describePodRemedy(p),
 		when("the kubelet does not answer", inspect("look at the node", kubectl("", "describe", "node", p.Node))))
+}
+
+// whichContainers returns "its", or "all its" if some of the containers of a pod have run.
+func whichContainers(p *read.Pod) string {
+	if hasRun(p) {
+		return "all its"
+	}
+	return "its"
 }
 
 // lastPull returns the latest event about an image that could not be pulled, or nil.

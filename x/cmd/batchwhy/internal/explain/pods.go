@@ -183,7 +183,7 @@ func (l *look) pendingWhy(p *read.Pod) string {
 		return ": cannot be scheduled: " + brief(c.Message)
 	}
 	if p.Node != "" {
-		return fmt.Sprintf(": node %s has not started its containers", p.Node)
+		return fmt.Sprintf(": node %s has not started %s containers", p.Node, whichContainers(p))
 	}
 	return ": it has no node yet"
 }

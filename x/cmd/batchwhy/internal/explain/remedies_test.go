@@ -119,7 +119,7 @@ func (p price) unsaid(r *explain.Remedy) (all []string) {
 			all = append(all, what)
 		}
 	}
-	check(p.repeated, "work is done again, unsaid", "again", "retries", "do the same work")
+	check(p.repeated, "work is done again, unsaid", "done again", "retries", "do the same work")
 	check(p.ended, "work is ended, unsaid", "ended", "deleted", "again", "end it", "same work")
 	check(p.logs, "logs are lost, unsaid", "logs")
 	check(p.twice, "a second run, unsaid", "beside", "overlap")
@@ -147,7 +147,16 @@ func isWorking(p *read.Pod) bool {
 func (s scene) do(a *explain.Act, cost *price) error {
 	switch a.Verb {
 	case explain.Patches:
-		return s.patch(a)
+		err := s.patch(a)
+		if j := s.job(a.Namespace, a.Name); err == nil && a.Kind == "job" && j != nil {
+			s.suspend(j, cost)
+		}
+		return err
+	case explain.Edits:
+		if j := s.job(a.Namespace, a.Name); a.Kind == "job" && j != nil {
+			return jobadmit.ValidateTemplateUpdate(&j.Object, []byte(`{"spec":{"nodeSelector":{"a":"b"}}}`), []byte(`{}`),
+				release.Newest())
+		}
 	case explain.Deletes:
 		s.delete(a, cost)
 	case explain.Ends:
@@ -156,6 +165,24 @@ func (s scene) do(a *explain.Act, cost *price) error {
 		return s.start(a)
 	}
 	return nil
+}
+
+// suspend ends the pods of a Job that is suspended, as the controller does.
+func (s scene) suspend(j *read.Job, cost *price) {
+	if !value.Of(j.Object.Spec.Suspend) || j.Object.Status.Finished() != "" {
+		return
+	}
+	for _, p := range s.podsOf(j) {
+		if p.Object.Phase < job.PodSucceeded {
+			cost.logs, cost.ended = cost.logs || hasRun(p), cost.ended || isWorking(p)
+		}
+	}
+	j.Object.Status.Active = 0
+	j.Object.Status.Conditions = append(slices.Clip(j.Object.Status.Conditions),
+		job.Condition{Type: job.ConditionSuspended, Status: job.ConditionTrue, LastTransitionTime: s.at})
+	s.Objects.Pods = slices.DeleteFunc(s.Objects.Pods, func(p *read.Pod) bool {
+		return p.Controller().UID == j.UID && p.Object.Phase < job.PodSucceeded
+	})
 }
 
 // patch applies a merge patch. It returns the error of the API server.
@@ -635,9 +662,10 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	cost.ended = cost.ended || lost > lostBefore
 	// If the pods are gone, parallelism enters into the estimate of their mean time. So a patch of
 	// parallelism may not remove the finding.
+	isEdit := slices.ContainsFunc(r.Acts(), func(a *explain.Act) bool { return a.Verb == explain.Edits })
 	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
 		len(before.podsOf(with)) < 3
-	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {
+	if !gone && !fromWidth && !isEdit && !slices.Contains(aboutThePast, f.Code) {
 		faults = append(faults, "the finding stays")
 	}
 	return faults

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -192,8 +194,11 @@ func (l *look) again(fix string) *Remedy {
 	}
 
 	why := "its pod template cannot be changed"
-	if l.isFinished() {
+	switch {
+	case l.isFinished():
 		why = "it does not start again"
+	case l.isSuspended():
+		why = "only parts of it can be changed while it is suspended"
 	}
 
 	owner, cost := l.job.Controller(), l.cost()
@@ -222,6 +227,39 @@ func (l *look) again(fix string) *Remedy {
 	}
 	return does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name),
 		apply(ns, "job", name))
+}
+
+// Fields of a pod template that may differ, with the same field before and after a change.
+var (
+	resourcesField = [2]string{
+		`{"spec":{"containers":[{"resources":{"limits":{"memory":"1Gi"}}}]}}`, `{"spec":{"containers":[{}]}}`,
+	}
+	schedulingField = [2]string{`{"spec":{"nodeSelector":{"a":"b"},"tolerations":[{"key":"a"}]}}`, `{}`}
+)
+
+// changeSuspended returns the remedy to change a field of the template while the Job is suspended, so that
+// completions that are done stay. It returns nil if there are none, or if an API server refuses the change.
+func (l *look) changeSuspended(do string, field [2]string) []*Remedy {
+	owner := l.job.Controller().Kind
+	switch isOwned := owner != "" && owner != "CronJob"; {
+	case l.job.IsManifest, l.isFinished(), l.fails(), l.drains(), l.succeeded() == 0:
+		return nil
+	case isOwned, keeperOf(&l.job.Meta).name != "", l.isQueued(), l.isSuspended(): // the other sets it back
+		return nil
+	}
+
+	yes, j := true, l.snapshot.Job
+	j.Spec.Suspend, j.Status.Active = &yes, 0
+	j.Status.Conditions = []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue}}
+	if jobadmit.ValidateTemplateUpdate(&j, []byte(field[0]), []byte(field[1]), release.Newest()) != nil {
+		return nil
+	}
+	ns, name := l.job.Namespace, l.job.Name
+	return []*Remedy{when("what is done is to stay", does(fmt.Sprintf("suspend the Job, %s of its template, which "+
+		"servers from Kubernetes 1.36 on allow once no pod is active, and resume it", do),
+		"pods that run are deleted with their logs, and begin their work again; completions already done stay",
+		patch(ns, "job", name, "spec.suspend", true), edit(ns, "job", name),
+		patch(ns, "job", name, "spec.suspend", false)))}
 }
 
 // drains reports whether the Job is a work queue that creates no pod any more, since one has

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
@@ -62,6 +63,9 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	last := l.status.LastScheduleTime
 	if end := l.seenEnd(run); end != "" {
 		return "gone", end
+	}
+	if text := l.seenDeleted(run); text != "" {
+		return "gone", text
 	}
 	switch {
 	case run.Equal(last) && !l.jobsRead:
@@ -145,6 +149,23 @@ func (l *cronLook) seenEnd(run time.Time) string {
 	return end + "; its Job is not in the input" + why
 }
 
+// seenDeleted describes a run whose Job the controller has deleted, by its events.
+func (l *cronLook) seenDeleted(run time.Time) string {
+	name := l.snapshot.Options.Naming.JobName(l.cron.Name, run)
+	for _, e := range l.events {
+		if e.Reason != "SuccessfulDelete" || strings.TrimPrefix(e.Message, "Deleted job ") != name {
+			continue
+		}
+		text := "its Job was deleted by the controller " + l.at(e.Last)
+		next := l.snapshot.Schedule.Schedule.Next(run)
+		if l.spec.ConcurrencyPolicy == cronjob.Replace && e.Last.Sub(next).Abs() < slack {
+			text += ", when the next run was due: concurrencyPolicy is Replace"
+		}
+		return text
+	}
+	return ""
+}
+
 // unrecorded describes a run that has no Job and was due before the last recorded run. Whether it
 // ever had a Job is unknown; an overlapping Job under Forbid suggests that it had none.
 func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
@@ -154,7 +175,11 @@ func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
 	if !l.jobsRead {
 		return "unknown", "the input has no Jobs, so how it ended is not known"
 	}
-	return "unknown", "no Job is left: it was deleted by the history limits or by hand, or the run never started"
+	by := "by the history limits or by hand"
+	if l.spec.ConcurrencyPolicy == cronjob.Replace {
+		by = "by the next run (Replace), by the history limits or by hand"
+	}
+	return "unknown", "no Job is left: it was deleted " + by + ", or the run never started"
 }
 
 func (l *cronLook) futureRun(run time.Time) Run {
