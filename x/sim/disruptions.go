@@ -17,6 +17,7 @@ func (e *engine) disrupt(index int32) {
 	if d.Back > 0 {
 		e.at(int64(d.Back), evBack, index, 0)
 	}
+	e.scaler.wake() // pods may have waited for this node to start
 
 	if d.Kind == NodeDrained {
 		for _, id := range sortedIDs(n.pods) {

@@ -118,7 +118,9 @@ func (s *scaler) look() {
 	a := addition{scaler: s, from: map[room]int{}, free: map[room]int{}, later: math.MaxInt64}
 	s.starting = slices.DeleteFunc(s.starting, func(node int32) bool { return !s.e.nodes.all[node].starts })
 	for _, node := range s.starting {
-		a.rooms = append(a.rooms, roomOf(s.e.nodes.all[node].spec))
+		if n := &s.e.nodes.all[node]; n.closed == 1 { // nothing but its start keeps pods away
+			a.rooms = append(a.rooms, roomOf(n.spec))
+		}
 	}
 
 	s.e.scheduler.eachWaiting(a.fit)

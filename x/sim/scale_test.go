@@ -126,20 +126,32 @@ func TestScale_Drawn(t *testing.T) {
 }
 
 // TestScale_Drained: a node that is drained while it is not there cannot be added, not even for a
-// gang, until it may be used again.
+// gang, until it may be used again. For a node that is drained while it starts, the next look adds
+// another one.
 func TestScale_Drained(t *testing.T) {
+	const sec = time.Second
 	for _, test := range []struct {
-		spec  job.Spec
-		back  time.Duration
-		added int64
-		bound string
-	}{{Spec(1, 1), 0, 1, "10"}, {ganged(2, 2, 0), 0, 0, "never never"}, {ganged(2, 2, 0), 5 * time.Minute, 2, "310 310"}} {
+		spec            job.Spec
+		start, at, back time.Duration
+		added           int64
+		bound           string
+	}{
+		{Spec(1, 1), 0, 1, 0, 1, "10"},
+		{ganged(2, 2, 0), 0, 1, 0, 0, "never never"},
+		{ganged(2, 2, 0), 0, 1, 5 * time.Minute, 2, "310 310"},
+		{Spec(1, 1), time.Minute, 15 * sec, 0, 2, "80"},
+		{Spec(1, 1), time.Minute, 15 * sec, 20*sec + 1, 2, "70"},
+		{Spec(1, 1), time.Minute, 15 * sec, 20*sec - 1, 1, "70"},
+		{ganged(2, 2, 0), time.Minute, 15 * sec, 0, 2, "never never"},
+	} {
 		r := play(t, World{
-			Until: time.Hour, Nodes: Nodes(2, Node{Pods: 1, Scale: &Scale{}}), Disruptions: []Disruption{{Kind: NodeDrained, At: 1, Back: test.back}},
-			Jobs: Of(Job{Name: "j", Submit: time.Second, Spec: test.spec, Pod: Pod{Duration: Constant(time.Minute)}, Options: gangJob("", test.spec).Options}),
+			Until: time.Hour, Nodes: Nodes(2, Node{Pods: 1, Scale: &Scale{Start: Constant(test.start)}}),
+			Disruptions: []Disruption{{Kind: NodeDrained, At: test.at, Back: test.back}},
+			Jobs:        Of(Job{Name: "j", Submit: sec, Spec: test.spec, Pod: Pod{Duration: Constant(time.Minute)}, Options: gangJob("", test.spec).Options}),
 		})
 		if got := boundAt(r, "j"); r.NodesAdded != test.added || got != test.bound {
-			t.Errorf("%d nodes added, bound at %s; want %d, %s", r.NodesAdded, got, test.added, test.bound)
+			t.Errorf("start %s, drained from %s to %s: %d nodes added, bound at %s; want %d, %s",
+				test.start, test.at, test.back, r.NodesAdded, got, test.added, test.bound)
 		}
 	}
 }
