@@ -162,6 +162,8 @@ func audit(t *testing.T, w *World, r *Result) {
 	paid := r.End
 	if r.Open.Jobs == 0 && len(r.Jobs) > 0 && len(w.CronJobs) == 0 {
 		paid = r.LastEnd
+	} else if r.Stopped == "" && (w.Until > 0 || r.Open.Events > 0) {
+		paid = cmp.Or(w.Until, year)
 	}
 	there := make([]time.Duration, len(w.Nodes))
 	for i := range there {

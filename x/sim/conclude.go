@@ -57,8 +57,11 @@ func (e *engine) conclude() {
 	}
 
 	end := r.End
-	if r.Open.Jobs == 0 && r.JobsSubmitted > 0 && len(e.crons) == 0 {
+	switch {
+	case r.Open.Jobs == 0 && r.JobsSubmitted > 0 && len(e.crons) == 0:
 		end = r.LastEnd
+	case r.Stopped == "" && (e.world.Until > 0 || r.Open.Events > 0):
+		end = e.world.end() // the nodes are there after the last event as well
 	}
 	r.Cost, r.CostBusy = e.nodes.costs(int64(end))
 }

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Metric is a figure of a result.
 type Metric struct {
@@ -41,4 +44,16 @@ func (r *Result) Metrics() []Metric {
 		{"status writes", "", n(r.StatusWrites)},
 		{"jobs open", "", float64(r.Open.Jobs)},
 	}
+}
+
+// Figures returns the metrics that are not 0, as they are shown for a single result. While jobs are open,
+// the cost is called the cost so far.
+func (r *Result) Figures() []Metric {
+	all := slices.DeleteFunc(r.Metrics(), func(m Metric) bool { return m.Value == 0 })
+	for i := range all {
+		if all[i].Name == "cost" && r.Open.Jobs > 0 {
+			all[i].Name = "cost so far"
+		}
+	}
+	return all
 }

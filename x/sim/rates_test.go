@@ -3,6 +3,7 @@ package sim
 import (
 	"iter"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,6 +78,29 @@ func TestCost(t *testing.T) {
 	r := play(t, World{Nodes: Nodes(2, Node{Price: 4}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(30 * time.Minute)}})})
 	if hours := r.LastEnd.Hours(); math.Abs(r.Cost-8*hours) > 1e-9 || math.Abs(r.CostBusy-2) > 1e-9 {
 		t.Errorf("cost %v and %v in %v", r.Cost, r.CostBusy, r.LastEnd)
+	}
+
+	// While a job is open, the cost counts until the end that is set, even if nothing more happens. In a
+	// simulation that is stopped early it counts until then.
+	const hours = 3
+	for name, w := range map[string]World{
+		"a pod runs":       {Until: hours * time.Hour, Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(5 * time.Hour)}})},
+		"a pod never fits": {Until: hours * time.Hour, Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Resources: Resources{CPU: 9000}}})},
+		"stopped":          {Until: hours * time.Hour, MaxEvents: 3, Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(time.Hour)}})},
+	} {
+		w.Nodes = Nodes(2, Node{Price: 4, Resources: Resources{CPU: 1000}})
+		r := play(t, w)
+		want := 2 * 4 * float64(hours)
+		if name == "stopped" {
+			want = 2 * 4 * r.End.Hours()
+		}
+		if r.Open.Jobs != 1 || math.Abs(r.Cost-want) > 1e-9 {
+			t.Errorf("%s: %d jobs open, cost %v, want %v", name, r.Open.Jobs, r.Cost, want)
+		}
+		isSoFar := func(m Metric) bool { return m.Name == "cost so far" && m.Value == r.Cost }
+		if r.Cost > 0 && !slices.ContainsFunc(r.Figures(), isSoFar) {
+			t.Errorf("%s: the figures are %v", name, r.Figures())
+		}
 	}
 
 	// The cost counts until the last job ends, even if it ends immediately; its TTL does not count.

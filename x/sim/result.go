@@ -53,8 +53,8 @@ type Result struct {
 	RunsStarted, RunsMissed                      int64
 	// NodesLost counts the random losses and preemptions of nodes, and NodesAdded how often an
 	// autoscaler has added a node. Cost is the cost of the nodes until the last job ended. If jobs are
-	// open or CronJobs exist, Cost is the cost until the end of the simulation. CostBusy is the cost
-	// of the time in which the nodes had pods.
+	// open or CronJobs exist, Cost is the cost so far: until World.Until, or until End if the simulation
+	// was stopped or ended by itself. CostBusy is the cost of the time in which the nodes had pods.
 	NodesLost, NodesAdded int64
 	Cost, CostBusy        float64
 	// Used is the working time of the pods that succeeded, and Wasted that of the pods that failed.

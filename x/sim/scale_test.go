@@ -50,7 +50,7 @@ func TestScale(t *testing.T) {
 		{"a node is removed at the look after the limit", 1, Scale{Idle: 50*sec + 1}, []Job{tasks(0, 1), tasks(129*sec, 1)}, "129", 1, 179},
 		{"a gang gets all its nodes", 4, Scale{Start: Constant(20 * sec), Idle: min}, []Job{gang(0, 3)}, "30 30 30", 3, 3 * 80},
 		{"nothing is added for a gang that is too large", 2, Scale{}, []Job{gang(0, 3)}, "never never never", 0, 0},
-		{"a gang that is too large takes no room from the next", 5, Scale{Min: 2}, []Job{large, gang(0, 4)}, "10 10 10 10", 2, 2*70 + 2*90},
+		{"a gang that is too large takes no room from the next", 5, Scale{Min: 2}, []Job{large, gang(0, 4)}, "10 10 10 10", 2, 2*3600 + 2*70},
 		{"a gang gets the nodes that its other pods lack", 3, Scale{Min: 1, Start: Constant(20 * sec)}, []Job{gang(0, 3)}, "30 30 30", 2, 90 + 2*80},
 		{"a gang waits for pods of others, and for nodes that were removed", 3, Scale{Start: Constant(20 * sec)},
 			[]Job{tasks(0, 1), {Name: "long", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(300 * sec)}}, gang(200*sec, 3)}, "360 360 360", 4, 90 + 410 + 2*80},

@@ -181,14 +181,12 @@ func printResult(out io.Writer, r *sim.Result) error {
 	if r.Stopped != "" {
 		fmt.Fprintf(out, "stopped %s, at %v\n", r.Stopped, r.End.Round(time.Second))
 	}
-	for _, m := range r.Metrics() {
-		if m.Value != 0 {
-			value, unit := sim.Number(m.Value), m.Unit
-			if unit == "s" && m.Value >= 60 {
-				value, unit = time.Duration(m.Value*float64(time.Second)).Round(time.Second).String(), ""
-			}
-			fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-18s %14s %s", m.Name, value, unit), " "))
+	for _, m := range r.Figures() {
+		value, unit := sim.Number(m.Value), m.Unit
+		if unit == "s" && m.Value >= 60 {
+			value, unit = time.Duration(m.Value*float64(time.Second)).Round(time.Second).String(), ""
 		}
+		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-18s %14s %s", m.Name, value, unit), " "))
 	}
 	if r.Dropped > 0 {
 		fmt.Fprintf(out, "pods and jobs in the sums and not in the records: %d\n", r.Dropped)

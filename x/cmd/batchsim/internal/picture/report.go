@@ -27,10 +27,8 @@ type Figure struct{ Name, Value string }
 // NewReport draws a result. focus is the job whose retries are shown.
 func NewReport(r *sim.Result, focus string) (*Report, error) {
 	out := &Report{Title: "Simulation from " + r.Start.Format("2006-01-02 15:04 MST")}
-	for _, m := range r.Metrics() {
-		if m.Value != 0 {
-			out.Figures = append(out.Figures, Figure{m.Name, figure(m)})
-		}
+	for _, m := range r.Figures() {
+		out.Figures = append(out.Figures, Figure{m.Name, figure(m)})
 	}
 	if !r.Open.IsEmpty() {
 		out.Figures = append(out.Figures, Figure{"at the end", r.Open.String()})
