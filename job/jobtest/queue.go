@@ -99,16 +99,12 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 		q.each(func(e *Env) { e.create(specs.Draw(l.T, "spec"), n) })
 		q.program.Happened()
 		l.T.Repeat(q.all[0].steps())
-
-		// Jobs that are being deleted come first, since their waits would hold up the others.
-		for _, deleted := range []bool{true, false} {
-			q.each(func(e *Env) {
-				if e.truth.Object.UID != "" && deleted == !e.truth.Object.DeletionTimestamp.IsZero() {
-					e.comeToRest()
-					e.remove()
-				}
-			})
-		}
+		q.each(func(e *Env) {
+			if e.truth.Object.UID != "" {
+				e.comeToRest()
+				e.remove()
+			}
+		})
 	}
 }
 
