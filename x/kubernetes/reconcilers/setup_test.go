@@ -184,6 +184,7 @@ func TestSetup_Controllers(t *testing.T) {
 		{reconcilers.TTL{TTLOptions: controller.TTLOptions{Common: two}, Name: "x"}, "events, x 2", "*v1.Job"},
 		{reconcilers.JobOf[*Reel]{Kind: reelKind(), JobOptions: controller.JobOptions{Common: quiet}}, "reel 5, reel-orphan 5, reel-ttl 5", "*reconcilers_test.Reel *v1.Pod"},
 		{reconcilers.JobOf[*Reel]{Kind: reelKind(), JobOptions: controller.JobOptions{Common: two}, Name: "x"}, "events, x 2, x-orphan 2, x-ttl 2", "*reconcilers_test.Reel *v1.Pod"},
+		{reconcilers.JobOf[*Reel]{Kind: reelKind(), JobOptions: controller.JobOptions{Common: quiet, ManagedBy: "x", Planner: job.Options{ControllerName: "x"}}}, "reel 5, reel-orphan 5, reel-ttl 5", "*reconcilers_test.Reel *v1.Pod"},
 		{reconcilers.JobOf[*unstructured.Unstructured]{Kind: things, JobOptions: controller.JobOptions{Common: quiet}}, "thing 5, thing-orphan 5, thing-ttl 5", "*unstructured.Unstructured Thing *v1.Pod"},
 		{reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies(), CronJobOptions: controller.CronJobOptions{Common: quiet}}, "nightly 5", "*reconcilers_test.Backup *reconcilers_test.Nightly"},
 		{reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies(), CronJobOptions: controller.CronJobOptions{Common: two}, Name: "x"}, "events, x 2", "*reconcilers_test.Backup *reconcilers_test.Nightly"},
