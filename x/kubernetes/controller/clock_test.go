@@ -5,6 +5,7 @@ package controller_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,7 +99,8 @@ func TestReconcile_Within(t *testing.T) {
 
 		owners := map[string]int{}
 		for _, p := range d.cluster.pods() {
-			owners[metav1.GetControllerOf(&p).Name+" "+p.Labels["job"]]++
+			name, _, _ := strings.Cut(p.Name, "-")
+			owners[metav1.GetControllerOf(&p).Name+" "+name]++
 		}
 		if within != 2 || !maps.Equal(owners, map[string]int{"j j": 1, "k k": 1}) {
 			t.Errorf("after %d plans there are pods of %v", within, owners)
