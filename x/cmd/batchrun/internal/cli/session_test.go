@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -396,8 +397,12 @@ func TestChoose(t *testing.T) {
 	} {
 		g := given(t, test.jobs, test.cronJobs)
 		must.OK(t, known.compare(g))
+		g.Jobs = slices.Grow(g.Jobs, 9)
 		run, err := known.toRun(g)
 		must.OK(t, err)
+		if after := g.Jobs[:len(g.Jobs)+1]; after[len(g.Jobs)] != nil {
+			t.Errorf("%q: the caller's list was written to", test.want)
+		}
 		if got := sources(run); !strings.HasSuffix(got, ", job c-1") || len(run) != 1+g.Len() {
 			t.Errorf("%q: to run: %s", test.want, got)
 		}
@@ -419,6 +424,94 @@ func TestChoose(t *testing.T) {
 				t.Errorf("%q: stored is %s, %v", test.want, stored.Manifest, err)
 			}
 		}
+	}
+}
+
+// A manifest that cannot be stored is an error.
+func TestChoose_Fails(t *testing.T) {
+	s := newFolder(t)
+	addJob(t, s, store.Job{Name: "old"}, job.Status{})
+	addCronJob(t, s, "known", `"schedule": "@daily"`, cronjob.Status{})
+	known, err := readKnown(s)
+	must.OK(t, errors.Join(err, s.Close()))
+	for _, g := range []manifest.Objects{
+		given(t, []string{"old"}, nil), given(t, []string{"new"}, nil), given(t, nil, []string{"known"}), given(t, nil, []string{"new"}),
+	} {
+		if _, _, err := known.choose(s, g, now); err == nil {
+			t.Errorf("%+v", g)
+		}
+	}
+	if _, err := readKnown(s); err == nil {
+		t.Error("the store is closed")
+	}
+}
+
+// TestClear: an object that is being removed makes way for a manifest of its name. Others stay.
+func TestClear(t *testing.T) {
+	s := newFolder(t)
+	for _, name := range []string{"leaving", "other", "stays"} {
+		j := addJob(t, s, store.Job{Name: name}, job.Status{})
+		addPod(t, s, store.Pod{UID: "p-" + j.UID, Job: j.UID})
+		if name != "stays" {
+			_, err := s.DeleteJob(j.UID, now)
+			must.OK(t, err)
+		}
+	}
+	for _, name := range []string{"c", "d", "e"} {
+		c := addCronJob(t, s, name, `"schedule": "@daily"`, cronjob.Status{})
+		addJob(t, s, store.Job{Name: name + "-1", CronJob: c.UID}, job.Status{})
+		if name != "e" {
+			must.OK(t, s.DeleteCronJob(c.UID, now))
+		}
+	}
+
+	var out strings.Builder
+	p := &program{out: &out}
+	must.OK(t, p.clear(s, given(t, []string{"leaving", "stays", "new"}, []string{"c", "e", "new-too"})))
+	if got := out.String(); got != "job leaving removed\njob c-1 removed\nCronJob c removed\n" {
+		t.Errorf("%q", got)
+	}
+	jobs, err := s.Jobs()
+	if err != nil || len(jobs) != 4 { // other, stays, d-1, e-1
+		t.Errorf("%d jobs are left, %v", len(jobs), err)
+	}
+	if folders, err := os.ReadDir(filepath.Join(s.Dir, "pods")); err != nil || len(folders) != 2 {
+		t.Errorf("%d folders of pods are left, %v", len(folders), err)
+	}
+	must.OK(t, s.Close())
+	if p.clear(s, given(t, []string{"stays"}, nil)) == nil || p.clear(s, given(t, nil, []string{"e"})) == nil {
+		t.Error("the store is closed")
+	}
+}
+
+// TestFollower_Run: a line is shown when it is complete.
+func TestFollower_Run(t *testing.T) {
+	r, to := newTestSession(t, runOptions{}, 0)
+	j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
+	addPod(t, r.store, store.Pod{UID: "p", Job: j.UID}, container("main"))
+	pods, err := r.store.Pods(j.UID)
+	must.OK(t, err)
+	r.follower.observe(&pods[0], true, false)
+	writeLog(t, r.store, "p", "main.stdout", "whole\npart")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { r.follower.run(ctx); close(ended) }()
+	shown := func() int {
+		r.follower.mu.Lock()
+		defer r.follower.mu.Unlock()
+		return len(to.lines)
+	}
+	for range 6000 {
+		if shown() > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	<-ended
+	if !slices.Equal(to.lines, []string{"log: p| whole"}) {
+		t.Errorf("%q", to.lines)
 	}
 }
 

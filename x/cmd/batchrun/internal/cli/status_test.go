@@ -159,6 +159,7 @@ func fill(t *testing.T) *store.Store {
 	addCronJob(t, s, "never", `"schedule": "0 0 30 2 *"`, cronjob.Status{})
 	gone := addCronJob(t, s, "gone", `"schedule": "@daily"`, cronjob.Status{})
 	must.OK(t, s.DeleteCronJob(gone.UID, now))
+	writeLog(t, s, "f-0", "main.stdout", "alone\n")
 	return s
 }
 
@@ -187,8 +188,9 @@ func TestLooks(t *testing.T) {
 		"logs indexed -c other", "logs indexed -c nobody", "logs indexed -c nobody -f", "logs indexed --index 7",
 		"logs indexed --tail -2", "logs indexed --since -1s", "logs indexed --since soon", "logs failed -f",
 		"logs indexed --since 2126-01-01", "logs new -f", "logs late -f", "logs berlin",
+		"logs failed", "logs indexed --index 1 -f", "logs", "logs a b",
 		"next berlin -n 2", "next suspended -n 1", "next never", "next nobody", "next berlin -n 0",
-		"trigger berlin", "trigger gone", "trigger nobody",
+		"next", "next a b", "trigger berlin", "trigger gone", "trigger nobody", "trigger", "trigger a b", "rm", "rm a b",
 	} {
 		status, out, errs := call(s, strings.Fields(line)...)
 		fmt.Fprintf(&got, "$ batchrun %s\n%s%s", line, out, errs)
@@ -298,4 +300,31 @@ func TestPaths(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	must.OK(t, s.Close())
+}
+
+// A command that needs a state folder does not create it.
+func TestNoFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	for _, line := range []string{"status", "status j", "logs j", "next j", "trigger j", "rm j", "run"} {
+		status, _, errs := call(&store.Store{Dir: dir}, strings.Fields(line)...)
+		if status != exitBadInput || !strings.Contains(errs, dir+" has no jobs: ") {
+			t.Errorf("%s: status %d, %s", line, status, errs)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Fatalf("%s has created the folder", line)
+		}
+	}
+}
+
+// TestSelected: --since takes a duration before now, or a time.
+func TestSelected(t *testing.T) {
+	for since, want := range map[string]time.Time{
+		"": {}, "10m": now.Add(-10 * time.Minute), "0s": now, "2026-01-31T18:00:00Z": time.Date(2026, 1, 31, 18, 0, 0, 0, time.UTC),
+	} {
+		o := logOptions{since: since, container: "c", tail: 3}
+		got, err := o.selected(now)
+		if err != nil || !got.Since.Equal(want) || got.Container != "c" || got.Tail != 3 {
+			t.Errorf("%q: %+v, %v", since, got, err)
+		}
+	}
 }
