@@ -74,6 +74,7 @@ type server struct {
 	mu        sync.Mutex
 	resources []*Resource
 	objects   map[key]entry
+	applied   map[managed][]byte // the last configuration that each manager has applied, as JSON
 	revision  int
 	born      int
 	history   []change
@@ -93,7 +94,7 @@ type server struct {
 // write is a write that took effect.
 type write struct {
 	Time time.Time
-	// Verb is create, update, status, patch or delete. It is remove or collect for a write of the
+	// Verb is create, update, status, patch, apply or delete. It is remove or collect for a write of the
 	// server itself: remove takes an object away, and collect deletes an object whose owners are gone.
 	Verb     string
 	Resource *Resource
@@ -112,6 +113,7 @@ const maxRequests = 3000
 func newServer(resources ...Resource) *server {
 	a := &server{
 		objects:  make(map[key]entry),
+		applied:  make(map[managed][]byte),
 		changed:  make(chan struct{}),
 		revision: 1,
 		held:     make(map[string]span),

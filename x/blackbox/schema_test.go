@@ -2,9 +2,14 @@ package blackbox
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/internal/must"
 )
@@ -165,6 +170,69 @@ func TestSchema_Life(t *testing.T) {
 		}
 		if found != test.want {
 			t.Errorf("with the field %s: found %q, want %q: %v", test.field, found, test.want, result.Violations)
+		}
+	}
+}
+
+// TestApply: a server-side apply creates the object, or changes its own fields and removes those
+// that its manager has applied before.
+func TestApply(t *testing.T) {
+	web, err := FromCRD([]byte(webCRD))
+	must.OK(t, err)
+	a := newServer(append(slices.Clone(builtins), web)...)
+	program := &http.Client{Transport: &incarnation{api: a}}
+	patch := func(kind types.PatchType, path, body string) (Object, int) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://blackbox.invalid"+path,
+			strings.NewReader(body))
+		must.OK(t, err)
+		r.Header.Set("Content-Type", string(kind))
+
+		answer, err := program.Do(r)
+		must.OK(t, err)
+		defer answer.Body.Close()
+		data, err := io.ReadAll(answer.Body)
+		must.OK(t, err)
+		o, err := decodeObject(data)
+		must.OK(t, err)
+		return o, answer.StatusCode
+	}
+
+	const first = `{metadata: {labels: {a: x, b: x}}, spec: {image: i, text: x, ports: [{port: 80}]}}`
+	const second = `{metadata: {labels: {a: z}}, spec: {image: i, ports: [{port: 81}]}}`
+	for _, path := range []string{core + "services/s", webs} {
+		apply := func(manager, body string) (Object, int) {
+			t.Helper()
+			return patch(types.ApplyPatchType, path+"?fieldManager="+manager+"&force=true", body)
+		}
+		if _, code := patch(types.ApplyPatchType, path+"/status?fieldManager=a", "status: {x: 1}"); code != http.StatusNotFound {
+			t.Errorf("%s: the status of an absent object: code %d", path, code)
+		}
+
+		made, _ := apply("a", first)
+		patch(types.MergePatchType, path, `{"metadata":{"labels":{"other":"x"}},"spec":{"ports":[{"port":80},{"port":99}]}}`)
+		apply("b", "metadata: {labels: {c: x}}")
+		now, _ := apply("a", second)
+		got := fmt.Sprint(now.Get("metadata", "labels"), now.Get("spec", "text"), now.Get("spec", "ports"))
+		want := "map[a:z c:x other:x] <nil> [map[port:99] map[port:81]]"
+		if path == webs {
+			want = "map[a:z c:x other:x] <nil> <nil>" // its schema has no ports
+		}
+		if got != want || now.UID() != made.UID() {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+
+		again, _ := apply("a", second)
+		if v := again.Text("metadata", "resourceVersion"); v != now.Text("metadata", "resourceVersion") {
+			t.Errorf("%s: an apply that changes nothing makes version %s", path, v)
+		}
+		if _, code := apply("a", `metadata: {resourceVersion: "1"}`); code != http.StatusConflict {
+			t.Errorf("%s: an apply to an old version: code %d", path, code)
+		}
+
+		shown, code := patch(types.ApplyPatchType, path+"/status?fieldManager=a", "{spec: {image: j}, status: {x: 1}}")
+		if code != http.StatusOK || shown.Text("spec", "image") != "i" || shown.Get("status", "x") != 1.0 {
+			t.Errorf("%s: a status is applied: code %d, %v", path, code, shown)
 		}
 	}
 }

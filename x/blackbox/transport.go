@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 )
 
@@ -337,6 +338,12 @@ func (a *server) apply(r *http.Request, t *target, body []byte) ([]byte, error) 
 		return e.data, err
 	}
 
+	content := r.Header.Get("Content-Type")
+	if r.Method == http.MethodPatch && content == string(types.ApplyPatchType) {
+		e, err := a.serverApply(t, r.URL.Query().Get("fieldManager"), body)
+		return e.data, err
+	}
+
 	verb := map[string]string{http.MethodPut: "update", http.MethodPatch: "patch"}[r.Method]
 	if t.sub == "status" {
 		verb = "status"
@@ -345,7 +352,7 @@ func (a *server) apply(r *http.Request, t *target, body []byte) ([]byte, error) 
 	var next Object
 	var err error
 	if r.Method == http.MethodPatch {
-		next, err = a.patched(t, r.Header.Get("Content-Type"), body)
+		next, err = a.patched(t, content, body)
 	} else if next, err = decodeObject(body); err != nil {
 		err = fail(http.StatusBadRequest, metav1.StatusReasonBadRequest, "%v", err)
 	}
