@@ -47,8 +47,9 @@
 // See [Check]. An [Operator] needs no model. The objects after its life are compared with those
 // after three other lives: the same life without faults, the same life without a user's deletion,
 // and the life of a parent that was created in its edited form. Edits that the operator does not
-// support must be refused, by Resource.Admit. Errors that it logs again and again without a fault
-// are logged by the test: the API may lack a kind that it needs.
+// support must be refused, by Resource.Admit, unless it writes nothing for a parent that was
+// created in this form. Errors that it logs again and again without a fault are logged by the test:
+// the API may lack a kind that it needs.
 //
 // Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
 // ([Program.Without]).
@@ -67,5 +68,6 @@
 //
 // # What is not there
 //
-// There is neither server-side apply nor a version of a kind other than the stored one.
+// There is no version of a kind other than the stored one. Server-side apply never conflicts with
+// another manager, and replaces the lists of a kind without a [Resource].Type as a whole.
 package blackbox

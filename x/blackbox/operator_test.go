@@ -109,6 +109,9 @@ func (k *keeping) round(ctx context.Context) error {
 	if web.isDeleted() {
 		return k.cleanUp(ctx, web)
 	}
+	if web.Text("spec", "text") == "refused" {
+		return nil
+	}
 	if len(finalizers(web)) == 0 {
 		web.Set([]any{finalizer}, "metadata", "finalizers")
 		if web, _, err = k.do(ctx, http.MethodPut, webs, web); err != nil {
@@ -347,6 +350,15 @@ func TestOperator_Find(t *testing.T) {
 				t.Errorf("%s is found in life %d, want at most %d", test.want, lives, test.lives)
 			}
 		})
+	}
+}
+
+// TestOperator_Refused: an operator that does nothing for a refused parent may keep what it has made
+// before the edit.
+func TestOperator_Refused(t *testing.T) {
+	life := OperatorLife{Steps: []Step{{Do: Edit, Set: `{"spec":{"text":"refused","port":null}}`}}}
+	for _, v := range (keeper{}).subject().Play(t, life).Violations {
+		t.Errorf("%s: %s", v.Check, v.Problem)
 	}
 }
 

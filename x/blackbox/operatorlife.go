@@ -30,6 +30,9 @@ type remains struct {
 	before, calm, gone []Object
 	free               *freedom
 	edited             *OperatorSettings // the last edit that the API accepted
+	// isRefused is true if the program has written nothing: it refuses the parent. After an edit to
+	// such a parent, it may leave everything as it was.
+	isRefused bool
 }
 
 // recovers is the time that the program has after a fault before a user acts again. calmFor is the

@@ -182,13 +182,14 @@ func (n *normalizer) add(fields map[string]string, path string, v any) {
 	if slices.Contains(ofServer, path) {
 		return
 	}
+	isOfSpec := strings.HasPrefix(path, "spec.") // many clients write an absent field as "" or []
 	switch v := v.(type) {
 	case map[string]any:
 		for name, e := range v {
 			n.add(fields, strings.TrimPrefix(path+"."+name, "."), e)
 		}
 	case []any:
-		if len(v) == 0 {
+		if len(v) == 0 && !isOfSpec {
 			fields[path] = "[]"
 		}
 		times := make(map[string]int)
@@ -205,7 +206,7 @@ func (n *normalizer) add(fields map[string]string, path string, v any) {
 		switch {
 		case isAmount && err == nil: // 1000m and 1 are the same
 			fields[path] = fmt.Sprint(amount.AsApproximateFloat64())
-		case v != "" || !strings.HasPrefix(path, "spec."): // many clients write an absent field as ""
+		case v != "" || !isOfSpec:
 			fields[path] = fmt.Sprintf("%q", n.free(v))
 		}
 	case float64:
