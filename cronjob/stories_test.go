@@ -1,7 +1,6 @@
 package cronjob_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,29 +95,21 @@ func (s *stage) commands() map[string]func() string {
 	}
 }
 
-// read decodes the command's input into a value. Fields that the input does not mention stay
-// unchanged.
-func (s *stage) read(into any) {
-	if err := json.Unmarshal([]byte(s.c.Input), into); err != nil {
-		s.c.Fatalf("%v", err)
-	}
-}
-
 func (s *stage) newCronJob() string {
 	var spec cronjob.Spec
-	s.read(&spec)
+	s.c.Decode(&spec)
 	s.World = world.NewCronJob(newCronJob(spec), cronjob.Options{})
 	return ""
 }
 
 func (s *stage) edit() string {
-	s.read(&s.CronJob.Spec)
+	s.c.Decode(&s.CronJob.Spec)
 	s.Schedule = cronjob.Compile(&s.CronJob)
 	return ""
 }
 
 func (s *stage) setOptions() string {
-	s.read(&s.Options)
+	s.c.Decode(&s.Options)
 	return ""
 }
 

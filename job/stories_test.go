@@ -1,7 +1,6 @@
 package job_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -104,7 +103,7 @@ func (s *stage) commands() map[string]func() string {
 
 func (s *stage) newJob() {
 	spec := job.Spec{Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}}}
-	s.read(&spec)
+	s.c.Decode(&spec)
 	job.Default(&spec)
 	if err := job.Validate(spec); err != nil && !s.c.Bool("invalid", false) {
 		s.c.Fatalf("%v", err)
@@ -113,20 +112,10 @@ func (s *stage) newJob() {
 	s.Stale, s.Options.Gangs = s.c.Bool("stale", false), s.c.Bool("gangs", false)
 }
 
-// read reads the command's input into a value.
-func (s *stage) read(into any) {
-	if s.c.Input == "" {
-		return
-	}
-	if err := json.Unmarshal([]byte(s.c.Input), into); err != nil {
-		s.c.Fatalf("%v", err)
-	}
-}
-
 func (s *stage) edit() {
 	s.Edit(func(spec *job.Spec) {
 		*spec = restored(*spec)
-		s.read(spec)
+		s.c.Decode(spec)
 	})
 }
 
@@ -142,7 +131,7 @@ func (s *stage) recreateJob() {
 
 func (s *stage) writeStatus() {
 	status := restored(s.Job.Status)
-	s.read(&status)
+	s.c.Decode(&status)
 	s.Job.Status = status
 }
 

@@ -50,6 +50,18 @@ func (c *Command) Within(text string) *Command {
 	return inner
 }
 
+// Decode reads the command's input into a value, see [line.Decode]. Without input the value stays as it
+// is.
+func (c *Command) Decode(into any) {
+	c.t.Helper()
+	if c.Input == "" {
+		return
+	}
+	if err := line.Decode(c.Input, into); err != nil {
+		c.Fatalf("%v", err)
+	}
+}
+
 // Has reports whether the argument key is given, bare or with a value.
 func (c *Command) Has(key string) bool {
 	_, ok := c.arg(key)

@@ -113,9 +113,21 @@ func TestScripts_Unknown(t *testing.T) {
 		"fault create pods x odd 1s": "line 2: fault: unknown argument x",
 		"stray owned 1 2 3":          "line 2: stray: unknown argument 3",
 		`edit {"suspend":true} else`: "line 2: edit: not JSON",
+		`edit {"suspnd":true}`:       "line 2: edit: suspnd: no such field",
 	} {
 		_, err := script.ParseLine("job {TEMPLATE}; " + text)
 		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+
+	for text, want := range map[string]string{
+		`job {TEMPLATE,"podFailurePolicy":{"rules":[{"acton":"FailJob"}]}}`: "line 1: job: podFailurePolicy.rules[0].acton: no such field",
+		`job {"template":{"spec":{"restartPolcy":"Never"}}}`:                "line 1: job: template.spec.restartPolcy: no such field",
+		`cronjob {"schedule":"@daily","jobTemplate":{"spc":{}}}`:            "line 1: cronjob: jobTemplate.spc: no such field",
+		`cronjob {"schedule":"@daily",JOB}; edit {"parallelism":2}`:         "line 2: edit: parallelism: no such field",
+	} {
+		if _, err := script.ParseLine(text); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"github.com/batchplan/batchplan/internal/line"
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
@@ -31,7 +32,7 @@ func mergeInto[T any](into *T, patch string) {
 	after, err := strategicpatch.StrategicMergePatch(before, []byte(patch), *into)
 	must(err)
 	var merged T
-	must(json.Unmarshal(after, &merged))
+	must(line.Decode(string(after), &merged))
 	*into = merged
 }
 

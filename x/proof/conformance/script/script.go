@@ -203,12 +203,12 @@ func (s *Script) parseLine(text string, others []string) error {
 		s.Comment += strings.TrimSpace(strings.TrimPrefix(text, "#")) + "\n"
 	case op == "job":
 		s.Job = &batchv1.JobSpec{}
-		err := json.Unmarshal([]byte(rest), s.Job)
+		err := decodeInput(op, rest, s.Job)
 		complete(&s.Job.Template.Spec)
 		return err
 	case op == "cronjob":
 		s.CronJob = &batchv1.CronJobSpec{}
-		err := json.Unmarshal([]byte(rest), s.CronJob)
+		err := decodeInput(op, rest, s.CronJob)
 		complete(&s.CronJob.JobTemplate.Spec.Template.Spec)
 		return err
 	case text == "manual":
@@ -265,7 +265,21 @@ func (s *Script) parseStep(text string, others []string) error {
 	if !ok {
 		return fmt.Errorf("%s: no such step", l.Name)
 	}
-	return l.Check(form)
+	if err := l.Check(form); err != nil || l.Name != "edit" {
+		return err
+	}
+	if s.Job == nil {
+		return decodeInput(l.Name, l.Input, &batchv1.CronJobSpec{})
+	}
+	return decodeInput(l.Name, l.Input, &batchv1.JobSpec{})
+}
+
+// decodeInput reads the JSON of a line. Errors name the line.
+func decodeInput(name, text string, into any) error {
+	if err := line.Decode(text, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // forms holds the arguments of the steps.

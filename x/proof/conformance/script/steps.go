@@ -2,7 +2,6 @@ package script
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"time"
@@ -11,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchplan/batchplan/internal/line"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
@@ -82,7 +82,7 @@ func edit(w *World, script *Script, s Step) error {
 }
 
 func decode(fields string, into any) {
-	if err := json.Unmarshal([]byte(fields), into); err != nil {
+	if err := line.Decode(fields, into); err != nil {
 		panic(fmt.Sprintf("edit %s: %v", fields, err))
 	}
 }

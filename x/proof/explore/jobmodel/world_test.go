@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/line"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
@@ -141,7 +142,7 @@ func play(t *testing.T, w *world.Job, c command) {
 		w.Edit(func(s *job.Spec) {
 			var changed job.Spec
 			text, _ := json.Marshal(*s)
-			if json.Unmarshal(text, &changed) != nil || json.Unmarshal([]byte(c.input), &changed) != nil {
+			if json.Unmarshal(text, &changed) != nil || line.Decode(c.input, &changed) != nil {
 				t.Fatal(c.input)
 			}
 			*s = changed

@@ -94,6 +94,7 @@ func TestCronJobBadSteps(t *testing.T) {
 		"at noon":                         "must be a time",
 		"at 1999-01-01T00:00:00Z":         "must be a time",
 		"edit {":                          "must be fields of the spec",
+		`edit {"suspnd": true}`:           "suspnd: no such field",
 		`edit {"schedule": "61 * * * *"}`: "spec.schedule",
 		`edit {"timeZone": "Mars/Base"}`:  "spec.timeZone",
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/line"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 )
 
@@ -157,7 +158,7 @@ func edited[S any](spec S, text, example string) (next S, err error) {
 	if err := json.Unmarshal([]byte(jsonText(spec)), &next); err != nil {
 		return next, err
 	}
-	if err := json.Unmarshal([]byte(text), &next); err != nil {
+	if err := line.Decode(text, &next); err != nil {
 		return next, fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as %s: %w", text, example, err)
 	}
 	return next, nil

@@ -164,6 +164,7 @@ func TestBadSteps(t *testing.T) {
 		"tick soon":                  `tick: "soon": must be a duration`,
 		"tick -1s":                   "must be a duration",
 		"edit {":                     "must be fields of the spec",
+		`edit {"paralelism": 3}`:     "paralelism: no such field",
 		`edit {"parallelism": -1}`:   "spec.parallelism",
 		`edit {"parallelism": 9000}`: "at most 5000",
 		"next":                       "nothing happens by itself",
@@ -178,7 +179,11 @@ func TestBadSteps(t *testing.T) {
 	}
 	for manifest, want := range map[string]string{
 		"kind: Job": "apiVersion", `job stale {"parallelism": 1}`: "job: unknown argument stale", "": "is empty", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}": "no Job or CronJob",
-		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 100000}": "at most 5000",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 100000}":   "at most 5000",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {paralelism: 2}":         "manifest:4:8: spec.paralelism: no such field",
+		"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {shedule: '@daily'}": "manifest:4:8: spec.shedule: no such field",
+		`job {"podFailurePolicy": {"rules": [{"acton": "FailJob"}]}}`:                         "job: podFailurePolicy.rules[0].acton: no such field",
+		`cronjob {"shedule": "@daily"}`:                                                       "cronjob: shedule: no such field",
 	} {
 		var theatre Theatre
 		if _, err := theatre.Play(&Script{Manifest: manifest}, 0); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,7 +1,6 @@
 package play
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -30,9 +29,9 @@ func (s *Script) first(story *teller) (Life, error) {
 			return nil, err
 		}
 		if l.Name == "job" {
-			return firstOf(l.Input, story, newJob)
+			return firstOf(&l, story, newJob)
 		}
-		return firstOf(l.Input, story, newCronJob)
+		return firstOf(&l, story, newCronJob)
 	}
 
 	objects := &read.Objects{}
@@ -41,8 +40,14 @@ func (s *Script) first(story *teller) (Life, error) {
 	_ = stream.Close()
 	switch {
 	case len(objects.Jobs) > 0:
+		if unknown := objects.Jobs[0].Unknown; len(unknown) > 0 {
+			return nil, unknown[0].Problem()
+		}
 		return life(newJob(objects.Jobs[0].Object.Spec, story))
 	case len(objects.CronJobs) > 0:
+		if unknown := objects.CronJobs[0].Unknown; len(unknown) > 0 {
+			return nil, unknown[0].Problem()
+		}
 		return life(newCronJob(objects.CronJobs[0].Object.Spec, story))
 	case len(objects.Problems) > 0:
 		return nil, objects.Problems[0]
@@ -50,11 +55,11 @@ func (s *Script) first(story *teller) (Life, error) {
 	return nil, fmt.Errorf("the manifest contains no Job or CronJob")
 }
 
-// firstOf starts the life of a spec in JSON.
-func firstOf[S any, T Life](text string, story *teller, start func(S, *teller) (T, error)) (Life, error) {
+// firstOf starts the life of the spec in a line.
+func firstOf[S any, T Life](l *line.Line, story *teller, start func(S, *teller) (T, error)) (Life, error) {
 	var spec S
-	if err := json.Unmarshal([]byte(text), &spec); err != nil {
-		return nil, err
+	if err := line.Decode(l.Input, &spec); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
 	return life(start(spec, story))
 }
