@@ -24,9 +24,10 @@ const (
 	// the adoption and the pod cannot be adopted again, its UID is counted before its finalizer is
 	// gone (JI3).
 	UncheckedUntrack
-	// CoarseRequeue waits at least one second before it plans again after a backoff. If a round
-	// creates pods, it does not wait for the first backoff of other indexes. It does not plan again
-	// when expectations time out, and they time out an instant later.
+	// CoarseRequeue waits at least one second before it plans again after a backoff, and before a
+	// controller plans again when the last pod of a job has ended (J43). If a round creates pods, it
+	// does not wait for the first backoff of other indexes. It does not plan again when expectations
+	// time out, and they time out an instant later.
 	CoarseRequeue
 	// UnseenCompletion completes a job although the controller has not seen all of its own writes
 	// (JI8). From 1.36 this happens only after creations that a terminating namespace has refused,

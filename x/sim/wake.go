@@ -3,7 +3,8 @@ package sim
 import "time"
 
 // batchDelay is the time from a change of a pod or a status to the next round of the job, so that
-// several changes make one round (J43).
+// several changes make one round (J43). It also passes when the last pod of a job has ended, as in
+// Kubernetes.
 const batchDelay = int64(time.Second)
 
 // wakeJob schedules a round of a job at a time, unless an earlier round is scheduled.

@@ -20,7 +20,7 @@
 // A round of a job reads the caches, plans, and carries the plan out. It begins only when the
 // caches show the controller's own writes (E6). Creations and deletions that the caches do not show
 // yet are expected (E1, E4). A change of a pod requests a round a second later, so that many
-// changes lead to one round (J43).
+// changes lead to one round (J43). When its last pod has ended, the round begins immediately.
 //
 // Each constructor takes a [Kind] or a [Cron]: [BatchJobs], [BatchCronJobs], or a resource of your own.
 //

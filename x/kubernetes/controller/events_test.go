@@ -20,6 +20,8 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -192,6 +194,13 @@ func TestJ43_PodEvents(t *testing.T) {
 		free := func(p *corev1.Pod) { p.OwnerReferences = nil }
 		unmatched := func(p *corev1.Pod) { p.Labels = nil }
 		leaving := func(p *corev1.Pod) { p.DeletionTimestamp = pointTo(metav1.Now()) }
+		for _, other := range []*batchv1.Job{j, k} { // pods that keep running
+			for range 3 {
+				d.events.OnAdd(of(other), false)
+			}
+		}
+		d.queue.take()
+
 		stranger := func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "ReplicaSet" }
 		namesake := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "earlier" }
 
@@ -226,6 +235,106 @@ func TestJ43_PodEvents(t *testing.T) {
 
 		d.events.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/pod", Obj: of(j)})
 		d.want("a deletion that was missed", "j 1s")
+	})
+}
+
+// TestJ43_LastPod: a round does not wait for more changes of pods when the last pod of the job has
+// ended, unless a pod that the job has created is still to be seen.
+func TestJ43_LastPod(t *testing.T) {
+	j, earlier := newJob("j", pointTo(mine)), newJob("j", pointTo(mine))
+	j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](2), pointTo[int32](2)
+	earlier.UID = "earlier"
+	runs, succeeds := podIn("ns", j, corev1.PodRunning), podIn("ns", j, corev1.PodSucceeded)
+	fails := podIn("ns", j, corev1.PodFailed)
+	old, oldEnds := podIn("ns", earlier, corev1.PodRunning), podIn("ns", earlier, corev1.PodSucceeded)
+	leaves, free, freed := runs.DeepCopy(), runs.DeepCopy(), succeeds.DeepCopy()
+	leaves.DeletionTimestamp, free.OwnerReferences, freed.Finalizers = pointTo(metav1.Now()), nil, nil
+	free.Labels = nil
+	stranger, strangerEnds := runs.DeepCopy(), succeeds.DeepCopy()
+	stranger.OwnerReferences[0].Kind, strangerEnds.OwnerReferences[0].Kind = "ReplicaSet", "ReplicaSet"
+	none := (*corev1.Pod)(nil)
+
+	type change [2]*corev1.Pod
+	add := change{none, runs}
+	coarse := controller.JobOptions{Planner: job.Options{Quirks: jobquirk.SetOf(jobquirk.CoarseRequeue)}}
+
+	for _, test := range []struct {
+		what    string
+		round   bool // a round has created two pods before
+		options controller.JobOptions
+		changes []change
+		want    string // what the last change asks for
+	}{
+		{what: "the last pod succeeds", changes: []change{add, {runs, succeeds}}, want: "j 0s"},
+		{what: "the last pod fails", changes: []change{add, {runs, fails}}, want: "j 0s"},
+		{what: "another pod runs", changes: []change{add, add, {runs, succeeds}}, want: "j 1s"},
+		{what: "the other pod ends", changes: []change{add, add, {runs, succeeds}, {runs, fails}}, want: "j 0s"},
+		{what: "it can still end", changes: []change{add, {runs, leaves}}, want: "j 1s"},
+		{what: "it ends while it is leaving", changes: []change{{none, leaves}, {leaves, succeeds}}, want: "j 0s"},
+		{what: "it is gone without an end", changes: []change{add, {leaves, none}}, want: "j 1s"},
+		{what: "the other is gone before", changes: []change{add, add, {leaves, none}, {runs, succeeds}}, want: "j 0s"},
+		{what: "it had ended before", changes: []change{{none, succeeds}, {succeeds, freed}}, want: "j 1s"},
+		{what: "it had ended before it was gone", changes: []change{{none, succeeds}, {succeeds, none}}, want: "j 1s"},
+		{what: "it is first seen when it has ended", changes: []change{{none, succeeds}}, want: "j 1s"},
+		{what: "it is another's now", changes: []change{add, {runs, free}}, want: "j 1s"},
+		{what: "the other is another's before", changes: []change{add, add, {runs, free}, {runs, succeeds}}, want: "j 0s"},
+		{what: "an earlier job's pod runs", changes: []change{add, {none, old}, {runs, succeeds}}, want: "j 0s"},
+		{what: "the last pod of an earlier job", changes: []change{{none, old}, {old, oldEnds}}},
+		{what: "a pod of another kind", changes: []change{{none, stranger}, {stranger, strangerEnds}}},
+		{what: "another pod after it", changes: []change{add, {runs, succeeds}, add}, want: "j 0s, j 1s"},
+		{what: "all creations are seen", round: true, changes: []change{add, add, {runs, fails}, {runs, succeeds}},
+			want: "j 0s"},
+		{what: "a creation is not seen", round: true, changes: []change{add, {runs, succeeds}}, want: "j 1s"},
+		{what: "the quirk", options: coarse, changes: []change{add, {runs, succeeds}}, want: "j 1s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newJobDesk(t, test.options, j)
+			if test.round {
+				_, err := d.round("j")
+				must.OK(t, err)
+			}
+			for _, c := range test.changes {
+				d.queue.take()
+				tell(d.events, c[0], c[1])
+			}
+			d.want(test.what, test.want)
+		})
+	}
+}
+
+// TestJ43_LastPodEarly: if the last pod ends before the caches show the controller's own writes, the
+// round begins as soon as they do, and only once.
+func TestJ43_LastPodEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newJobDesk(t, controller.JobOptions{}, newJob("j", pointTo(mine)))
+		d.version()
+		_, err := d.round("j")
+		must.OK(t, err)
+
+		runs := d.pod("j-1")
+		d.events.OnAdd(runs, false)
+		d.queue.take()
+		ended := runs.DeepCopy()
+		ended.Status.Phase = corev1.PodSucceeded
+		d.events.OnUpdate(runs, ended)
+		d.want("the last pod", "j 0s")
+
+		if _, err := d.round("j"); !controller.IsExpected(err) {
+			t.Errorf("the status is not seen, and the round ends with %v", err)
+		}
+		d.events.OnUpdate(ended, ended)
+		d.want("another change of the pod", "j 1s")
+
+		written := d.job("j")
+		d.jobs.OnUpdate(newJob("j", pointTo(mine)), written)
+		d.want("the status", "j 0s, j 1s")
+		d.show(written, ended)
+		_, err = d.round("j")
+		must.OK(t, err)
+		d.jobs.OnUpdate(written, d.job("j"))
+		d.want("the end of the job", "")
+		d.events.OnUpdate(ended, d.pod("j-1"))
+		d.want("the end of the pod is recorded", "j 1s")
 	})
 }
 

@@ -32,6 +32,7 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		}
 		return next, err
 	}
+	c.ends.begun(key)
 
 	object := c.ownerAt(key)
 	if object == nil || !c.options.serves(c.kind.namespace(object)) {

@@ -41,7 +41,8 @@ type JobOptions struct {
 	// survives a restart. It costs a request for each round in which the backoff changes.
 	MemoryAnnotation string
 	// BatchDelay is how long a round waits for more changes of pods or of the status (J43). 0 means
-	// one second, as in Kubernetes.
+	// one second, as in Kubernetes. When the last pod of a job has ended, the round does not wait,
+	// except with jobquirk.CoarseRequeue.
 	BatchDelay time.Duration
 	// MergeEvents reports all pods that a round creates in one event, and all that it deletes in
 	// another, to save requests. The built-in controller reports an event for each pod.
@@ -96,6 +97,7 @@ type Jobs struct {
 	kept    keySet   // the jobs whose memories may be stored; other memories of the store are not touched
 	created creations
 	written versions
+	ends    ends
 }
 
 // desk holds buffers that rounds reuse.

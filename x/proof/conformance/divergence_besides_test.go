@@ -54,7 +54,7 @@ var besides = []divergence{
 		theirs: "0s",
 		ours:   "0s 1m32s"},
 	{row: "A job whose last success comes with its deadline completes",
-		script:  `job {"parallelism":1,"completions":1,"activeDeadlineSeconds":10,TEMPLATE}; run 0; tick 9s; tick 500ms; succeed 0; tick 10s`,
+		script:  `job {"parallelism":1,"completions":1,"activeDeadlineSeconds":10,TEMPLATE}; run 0; tick 9s; tick 500ms; fault update jobs/status error all 900ms; succeed 0; tick 10s`,
 		options: jobOptions(job.Options{SuccessBeatsDeadline: true}), look: verdict,
 		theirs: "Failed DeadlineExceeded, 1 succeeded, 0 failed",
 		ours:   "Complete CompletionsReached, 1 succeeded, 0 failed"},

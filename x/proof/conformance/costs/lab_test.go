@@ -42,7 +42,9 @@ type lab struct {
 	// quick holds the namespaces whose pods succeed as soon as they exist.
 	quick sync.Map
 	queue workqueue.TypedInterface[*corev1.Pod]
-	etcd  *clientv3.Client
+	// ends holds when each job was seen complete first, by its namespace and name.
+	ends sync.Map
+	etcd *clientv3.Client
 }
 
 func newLab(t *testing.T) *lab {
@@ -62,9 +64,14 @@ func newLab(t *testing.T) *lab {
 		}
 	}})
 	must.OK(t, err)
+	_, err = factory.Batch().V1().Jobs().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, o any) {
+		if j := o.(*batchv1.Job); isComplete(j) {
+			l.ends.LoadOrStore(j.Namespace+"/"+j.Name, time.Now())
+		}
+	}})
+	must.OK(t, err)
 
 	ctx, cancel := context.WithCancel(context.Background())
-	factory.Batch().V1().Jobs().Informer()
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 
