@@ -182,7 +182,7 @@ func compile(ctx context.Context, from string) ([]byte, error) {
 		return nil, err
 	}
 
-	packed, err := packTwice(fold(code))
+	packed, err := packTwice(fold(shortenReturns(code)))
 	if err != nil {
 		return nil, err
 	}

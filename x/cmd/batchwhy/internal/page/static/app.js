@@ -20,28 +20,64 @@ async function unpack(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// unfold is the inverse of fold in fold.go, which describes the format.
-function unfold(folded) {
-  let at = 0, end = 0;
+// reader returns functions that read varints and bytes of data.
+function reader(data) {
+  let at = 0;
+  const check = () => {
+    if (at >= data.length) throw new Error("module.js is damaged, or of another version");
+  };
   const number = () => {
     for (let n = 0, unit = 1; ; unit *= 128) {
-      if (at >= folded.length) throw new Error("module.js is damaged, or of another version");
-      const byte = folded[at++];
+      check();
+      const byte = data[at++];
       n += (byte & 127) * unit;
       if (byte < 128) return n;
     }
   };
+  const take = (n) => data.subarray(at, at += n);
+  const until = (byte) => {
+    check();
+    return take((data.indexOf(byte, at) + 1 || data.length) - at);
+  };
+  return { number, take, until };
+}
+
+// unfold is the inverse of fold in fold.go, which describes the format.
+function unfold(folded) {
+  let end = 0;
+  const { number, take } = reader(folded);
   const data = new Uint8Array(number());
   const length = number(), numbers = () => Array.from({ length }, number);
   const plain = numbers(), repeated = numbers(), distance = numbers();
   for (let step = 0; step < length; step++) {
-    data.set(folded.subarray(at, at + plain[step]), end);
-    at += plain[step];
+    data.set(take(plain[step]), end);
     end += plain[step];
     for (const stop = end + repeated[step]; end < stop; end++) data[end] = data[end - distance[step]];
   }
-  data.set(folded.subarray(at), end);
+  data.set(take(folded.length), end);
   return data;
+}
+
+// restoreReturns is the inverse of shortenReturns in returns.go, which describes the format.
+function restoreReturns(short) {
+  const { number, until } = reader(short), code = new Uint8Array(number());
+  for (let end = 0, plain = 0, last = 0; end < code.length;) {
+    const bytes = until(0x42);
+    code.set(bytes, end);
+    end += bytes.length;
+    const isBefore = end - plain >= 5 && code[end - 1] === 0x42 && code[end - 2] === 1 && code[end - 3] === 0x20 &&
+      code[end - 4] === 0 && code[end - 5] === 0x24;
+    if (!isBefore) continue;
+
+    const distance = number(); // twice as much, and 1 less than that if it is negative
+    if (distance) {
+      let rest = last += distance % 2 ? -(distance + 1) / 2 : distance / 2;
+      for (; rest >= 64; rest = Math.floor(rest / 128)) code[end++] = rest % 128 + 128;
+      code[end++] = rest;
+    }
+    plain = end;
+  }
+  return code;
 }
 
 // toLink compresses a text for the address.
@@ -71,7 +107,7 @@ async function load() {
   const { files, data: packed } = globalThis.batchplanZones, packedCode = globalThis.batchplanModule;
   globalThis.batchplanZones = globalThis.batchplanModule = undefined;
   const [data, code] = await Promise.all([unpack(packed), unpack(packedCode)]);
-  const module = await WebAssembly.compile(unfold(code));
+  const module = await WebAssembly.compile(restoreReturns(unfold(code)));
   startWorker(module, { files, data });
   await startEngine(module, { files, data });
 }
