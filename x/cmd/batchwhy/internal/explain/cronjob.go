@@ -29,6 +29,7 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 		jobsRead: len(e.objects.Jobs) > 0 || e.objects.Complete["jobs"] || c.IsManifest,
 		podsRead: len(e.objects.Pods) > 0 || e.objects.Complete["pods"],
 		lookOf:   e.remembered(),
+		e:        e,
 	}
 
 	for _, j := range e.children[c.UID] {

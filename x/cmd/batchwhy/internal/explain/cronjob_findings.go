@@ -19,10 +19,10 @@ import (
 // findings returns everything that is wrong with the CronJob or will become a problem, worst first.
 func (l *cronLook) findings() []Finding {
 	return worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
-		l.namesakeFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(), l.replaceFindings(),
-		l.activeFindings(), l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(),
-		l.clockFindings(), l.staleFindings(), l.historyFindings(), l.lintFindings(), l.restartFindings(),
-		l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
+		l.reportFindings(), l.namesakeFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(),
+		l.replaceFindings(), l.activeFindings(), l.failedRunFindings(), l.shrunkFindings(), l.successFindings(),
+		l.overrunFindings(), l.missedFindings(), l.clockFindings(), l.staleFindings(), l.historyFindings(),
+		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
 }
 
 func (l *cronLook) set(do, field string, value any, risk string) *Remedy {

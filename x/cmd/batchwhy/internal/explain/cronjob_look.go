@@ -34,6 +34,8 @@ type cronLook struct {
 	jobs map[job.UID]*read.Job
 	// lookOf returns what is known about a Job, or nil.
 	lookOf func(*read.Job) *look
+	// e has the other objects of the input.
+	e *Explainer
 }
 
 func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }

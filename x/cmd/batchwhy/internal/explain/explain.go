@@ -45,9 +45,13 @@ type Explainer struct {
 	// existing has the objects from an API server, by kind, namespace and name.
 	existing map[string]any
 	// gone has the pods that occur only in events. The key is a pod's name without its random end.
-	gone   map[string][]gonePod
-	queue  []any
-	report Report
+	gone map[string][]gonePod
+	// cordoned are the names of the cordoned nodes. labelled has the names of the nodes by label and
+	// value, for the labels that were looked for.
+	cordoned []string
+	labelled map[string]map[string][]string
+	queue    []any
+	report   Report
 }
 
 // New prepares the explanation of all objects.
@@ -58,6 +62,7 @@ func New(objects *read.Objects, options Options) *Explainer {
 	e.sortChildren()
 	e.sortExisting()
 	e.sortGone()
+	e.sortNodes()
 
 	for _, c := range objects.CronJobs {
 		if c != nil && e.options.Wants("cronjob", &c.Meta) {

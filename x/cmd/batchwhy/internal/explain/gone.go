@@ -136,9 +136,11 @@ func (l *look) goneFindings() []Finding {
 		l.goneRemedies()...))}
 }
 
-// stoppedFindings report a gone pod that something other than the controller has deleted.
-func (l *look) stoppedFindings() []Finding {
-	for _, p := range slices.Backward(l.gone) {
+// stoppedPod returns a gone pod that something other than the controller has deleted, and the event
+// about its end. It returns nil if there is none.
+func (l *look) stoppedPod() (*gonePod, *read.Event) {
+	for i := range slices.Backward(l.gone) {
+		p := &l.gone[i]
 		e := lastEvent(p.events, "Killing")
 		byController := func(own read.Event) bool {
 			return own.Reason == "SuccessfulDelete" && strings.HasSuffix(own.Message, p.name)
@@ -149,7 +151,14 @@ func (l *look) stoppedFindings() []Finding {
 		case slices.ContainsFunc(l.events, byController):
 			continue
 		}
+		return p, e
+	}
+	return nil, nil
+}
 
+// stoppedFindings report a gone pod that something other than the controller has deleted.
+func (l *look) stoppedFindings() []Finding {
+	if p, e := l.stoppedPod(); p != nil {
 		all := []*Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a "+
 			"person only a line in the audit log of the API server", "kubectl get events -A --field-selector "+
 			"involvedObject.kind=Node")}
@@ -199,7 +208,7 @@ func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
 		return nil
 	}
 
-	events := l.nodeEvents(p.Node)
+	events := l.e.objects.NodeEvents(p.Node)
 	for i := range events {
 		e := &events[i]
 		isKill := e.Reason == "OOMKilling" || e.Reason == "SystemOOM"

@@ -27,8 +27,7 @@ func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
 	l = &look{
 		words: e.words, job: j, pods: e.pods[j.UID], snapshot: e.snapshotOf(j),
 		events: e.objects.EventsOf("Job", &j.Meta), closing: e.objects.Closing[j.Namespace],
-		workload: e.objects.Workloads[j.UID], nodesLost: e.objects.NotReady,
-		gone: e.goneOf(j), nodeEvents: e.objects.NodeEvents,
+		workload: e.objects.Workloads[j.UID], gone: e.goneOf(j), e: e,
 	}
 
 	l.spec, l.status = &l.snapshot.Job.Spec, &l.snapshot.Job.Status

@@ -55,8 +55,17 @@ func (l *look) heldFindings() (all []Finding) {
 			resume = does(fmt.Sprintf("resume it, and set suspend to false in spec.jobTemplate.spec of CronJob %s "+
 				"if all its Jobs begin so", o.Name), risk, patch(ns, "job", name, "spec.suspend", false))
 		}
-		all = append(all, finding(Note, "Suspended",
-			fmt.Sprintf("spec.suspend is true for %s, and no pod starts until it is false", l.since(since)), resume))
+		text := fmt.Sprintf("spec.suspend is true for %s, and no pod starts until it is false", l.since(since))
+		if l.succeeded() > 0 {
+			text += fmt.Sprintf("; what is done stays so (%s), and pods that the suspension ended do not count as "+
+				"failed", l.successes())
+		}
+		for _, key := range sortedKeys(l.job.Annotations) {
+			if contains(key, "pause", "suspend") {
+				text += fmt.Sprintf("; its annotation %s is %q", key, brief(l.job.Annotations[key]))
+			}
+		}
+		all = append(all, finding(Note, "Suspended", text, resume))
 	case l.waits(jobreason.WaitParallelism) != nil:
 		all = append(all, finding(Warning, "ParallelismZero",
 			"parallelism is 0: the controller creates no pod, and nothing else will happen",
@@ -66,9 +75,28 @@ func (l *look) heldFindings() (all []Finding) {
 	return all
 }
 
+// checkFinding reports that Kueue has reserved quota for the Job and waits for admission checks.
+func (l *look) checkFinding() Finding {
+	var checks []string
+	severity := Note
+	for _, c := range l.workload.Checks {
+		checks = append(checks, fmt.Sprintf("%s (%s%s)", c.Name, c.State, after(": ", told(c.Message))))
+		if c.State != "Pending" {
+			severity = Warning
+		}
+	}
+	return finding(severity, "QueueWaits", fmt.Sprintf("Kueue has reserved quota for the Job since %s, and starts it "+
+		"when its admission checks are ready: %s", l.clock(l.workload.Reserved), list(checks)),
+		inspect("wait: Kueue sets spec.suspend to false itself, and sets it back if somebody else does; its workload "+
+			"shows how far the check is", kubectl(l.job.Namespace, "describe", "workload", l.workload.Name)))
+}
+
 // queueFinding reports that Kueue has not admitted the Job.
 func (l *look) queueFinding() Finding {
 	ns, workload := l.job.Namespace, l.workload.Name
+	if !l.workload.Reserved.IsZero() && len(l.workload.Checks) > 0 {
+		return l.checkFinding()
+	}
 	why := l.workload.Why
 	for _, e := range l.events {
 		if _, name, ok := strings.Cut(e.Message, "Created Workload: "); ok && workload == "" {
@@ -106,10 +134,15 @@ func (l *look) queueFinding() Finding {
 	}
 
 	if contains(why, "localqueue") && contains(why, "doesn't exist", "does not exist", "not found") {
+		queue := "NAME"
+		if there := l.e.objects.Queues[ns]; len(there) > 0 {
+			queue = there[0]
+			text += "; the namespace has " + list(there)
+		}
 		return finding(Error, "QueueWaits", text,
 			when("its name is misspelled", remedy("name one that exists: the label of a suspended Job can be changed",
 				kubectl(ns, "get", "localqueues")+" && "+kubectl(ns, "label", "job", l.job.Name, "--overwrite",
-					"kueue.x-k8s.io/queue-name=NAME"),
+					"kueue.x-k8s.io/queue-name="+queue),
 				"safe: nothing of the Job runs yet")),
 			when("it was forgotten", remedy("create it, in this namespace",
 				kubectl(ns, "apply", "-f", "localqueue.yaml"),

@@ -152,6 +152,8 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 		text += said(last.container.Reason, last.container.Message)
 	}
 	text += l.vainText()
+	clue, first := l.clues(last)
+	text += clue
 	if why := l.overcome(last.place); why != "" {
 		alone := []*Remedy{inspect("leave the Job alone: it goes on, and a restart would lose what is done",
 			kubectl(l.job.Namespace, "get", "job", l.job.Name, "--watch"))}
@@ -160,7 +162,7 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 		}
 		return finding(Note, string(kind), text+"; "+why, alone...)
 	}
-	return finding(Warning, string(kind), text, l.remediesOf(last)...)
+	return finding(Warning, string(kind), text, append(first, l.remediesOf(last)...)...)
 }
 
 // overcome returns a text if the Job has gone on after its last failure and is far from its limits, or
@@ -438,7 +440,8 @@ func (l *look) failedFinding() []Finding {
 		return oneFinding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)
 	}
 	if len(failed) == 0 {
-		return oneFinding(Error, code, text+l.deletedPods(reason)+l.goneText(), l.lostRemedies(reason)...)
+		text += l.deletedPods(reason) + l.goneText() + l.stopped() + l.outgrownText(reason)
+		return oneFinding(Error, code, text, l.lostRemedies(reason)...)
 	}
 
 	last := failed[len(failed)-1]
@@ -466,7 +469,8 @@ func (l *look) failedFinding() []Finding {
 		remedies = append([]*Remedy{l.again("leave out backoffLimit, which is then no limit, and set " +
 			"maxFailedIndexes if too many failed indexes should end the Job,")}, remedies...)
 	}
-	remedies = append(remedies, l.indexRemedies()...)
+	clue, first := l.clues(last)
+	remedies = slices.Concat(first, remedies, l.indexRemedies())
 
 	var ends tally
 	for _, f := range failed {
@@ -474,7 +478,7 @@ func (l *look) failedFinding() []Finding {
 	}
 	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(),
 		said(last.container.Reason, last.container.Message)+l.nodeSaid(&last),
-		l.killed(l.pods[last.place], &last.container)+l.vainText(), l.failuresGone())
+		l.killed(l.pods[last.place], &last.container)+l.vainText(), l.failuresGone()+clue)
 	return oneFinding(Error, code, text, remedies...)
 }
 
@@ -648,8 +652,14 @@ func (l *look) lostRemedies(reason string) (all []*Remedy) {
 		}
 	}
 
-	if n, _ := l.goneDisruptions(); n > 0 {
-		return append(all, l.goneRemedies()...)
+	if n, _ := l.goneDisruptions(); n > 0 || l.stopped() != "" && reason != "DeadlineExceeded" {
+		all = append(all, l.goneRemedies()...)
+		if owner := l.job.Controller(); owner.Kind == "JobSet" {
+			all = append(all, inspect("a JobSet fails with its first Job that fails, unless "+
+				"spec.failurePolicy.maxRestarts lets it start its Jobs again: set it in the next one",
+				kubectl(l.job.Namespace, "get", "jobset", owner.Name, "-o", "yaml")))
+		}
+		return all
 	}
 
 	search := inspect("search the cluster's log store for the Job's name: the API server has no logs of deleted "+
@@ -681,9 +691,13 @@ func nowEnded(all []*Remedy) []*Remedy {
 }
 
 func (l *look) deadlineRemedies() []*Remedy {
+	_, longer := l.outgrown()
+	if longer == nil {
+		longer = when("the work needs more time",
+			l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", value.Of(l.spec.ActiveDeadlineSeconds))))
+	}
 	return []*Remedy{
-		when("the work needs more time",
-			l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", value.Of(l.spec.ActiveDeadlineSeconds)))),
+		longer,
 		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a "+
 			"running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
 	}

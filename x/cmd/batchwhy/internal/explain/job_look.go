@@ -38,12 +38,10 @@ type look struct {
 	// podsRead is false if the input has no pods, although the status counts some.
 	podsRead bool
 	workload read.Workload
-	// nodesLost has, for each node, the time since when it is not ready, or zero if it is ready.
-	nodesLost map[string]time.Time
 	// gone are failed or deleted pods that occur only in events.
 	gone []gonePod
-	// nodeEvents returns the events about a node.
-	nodeEvents func(node string) []read.Event
+	// e has the other objects of the input.
+	e *Explainer
 }
 
 // lastChange returns the latest time at which the Job or one of its pods is known to have
@@ -170,8 +168,8 @@ func (l *look) isOnLostNode(i int) bool { return l.pods[i].Node != "" && !l.lost
 // lostSince returns the time since when the node of a pod is not ready, or zero.
 func (l *look) lostSince(i int) time.Time {
 	p := l.pods[i]
-	if since, known := l.nodesLost[p.Node]; known {
-		return since
+	if n, known := l.e.objects.Nodes[p.Node]; known {
+		return n.NotReady
 	}
 
 	lost, back := lastEvent(l.podEvents[i], "NodeNotReady"), lastEvent(l.podEvents[i], "NodeReady")

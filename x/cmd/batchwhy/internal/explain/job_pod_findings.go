@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -183,9 +184,15 @@ func (l *look) refusedFindings() (all []Finding) {
 	if e := refusal(l.events, l.now); e != nil && !l.isFinished() && l.closing.IsZero() {
 		text := fmt.Sprintf("the API server refuses new pods, reported %s, last %s: %s", times(e.Count),
 			l.at(e.Last), told(e.Message))
-		all = append(all, finding(Error, "FailedCreate", text, l.refusalRemedies(e.Message)...))
+		remedies := l.refusalRemedies(e.Message)
+		if b, ok := l.e.backendOf(e.Message); ok {
+			why, first := backendRemedies(b)
+			text, remedies = text+why, append(first, remedies...)
+		}
+		all = append(all, finding(Error, "FailedCreate", text, remedies...))
 	}
 
+	all = append(all, l.quotaFindings()...)
 	if e := lastEvent(l.events, "FailedDelete"); e != nil && l.now.Sub(e.Last) < recently {
 		text := fmt.Sprintf("the controller reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message))
 		all = append(all, finding(Error, "FailedDelete", text,
@@ -200,6 +207,28 @@ func (l *look) refusedFindings() (all []Finding) {
 					"pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "--show-labels"))))
 	}
 	return all
+}
+
+// quotaFindings report that a quota has refused pods for a while, and the Job goes on.
+func (l *look) quotaFindings() []Finding {
+	e := lastEvent(l.events, "FailedCreate")
+	isQuota := e != nil && contains(e.Message, "exceeded quota") && !e.Last.Before(l.start())
+	goesOn := !l.isFinished() && l.found.Active > 0
+	if !isQuota || !goesOn || refusal(l.events, l.now) != nil {
+		return nil
+	}
+	_, why, _ := strings.Cut(e.Message, "exceeded quota: ")
+	text := fmt.Sprintf("a quota has let fewer pods run at a time than parallelism %d, reported %s, last %s: %s. A "+
+		"pod that is refused has not failed and counts against no limit", value.Of(l.spec.Parallelism), times(e.Count),
+		l.at(e.Last), told(why))
+	wait := "the controller creates the other pods as these end"
+	if left := l.remaining(); left > 0 && left <= l.found.Active {
+		wait = "the pods that exist are all that are left to do"
+	}
+	return oneFinding(Note, "QuotaHolds", text, inspect("wait: "+wait,
+		kubectl(l.job.Namespace, "get", "job", l.job.Name, "--watch")),
+		when("more should run at a time", remedy("raise the quota", editQuota(l.job.Namespace, e.Message),
+			"needs the rights of an administrator; the cluster must have the capacity")))
 }
 
 func (l *look) refusalRemedies(message string) []*Remedy {

@@ -156,6 +156,9 @@ func (l *look) startRemedies(p *read.Pod, message string) []*Remedy {
 			inspect("look what the image has", kubectl(p.Namespace, "run", "look", "--rm", "-it",
 				"--image="+l.imageOf(p, &read.Container{Name: firstOf(&p.Spec)}), "--", "sh"))}
 	case contains(message, "permission denied", "not executable"):
+		if _, r := l.notExecutable(p, message); r != nil {
+			return []*Remedy{r}
+		}
 		return []*Remedy{l.again("make the program executable (chmod +x in the image, defaultMode: 0755 of a " +
 			"ConfigMap or Secret that it comes from), or start it with its interpreter in command,")}
 	case contains(message, "exec format"):
@@ -391,6 +394,9 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	}
 
 	cordoned := take("unschedulable")
+	if nodes := l.cordonedFor(p); cordoned && len(nodes) > 0 && strings.Contains(message, "volume") {
+		all, cordoned = append([]*Remedy{uncordon(nodes)}, all...), false
+	}
 	if take("taint {node.kubernetes.io/", "taint {node.cloudprovider.kubernetes.io/") {
 		all = append(all, inspect("look why nodes are not ready, or short of something: Kubernetes takes the taint "+
 			"off once they are well", "kubectl describe nodes | grep -A 8 Conditions:"))
@@ -431,6 +437,7 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 				"others, or correct nodeSelector%s", list(pairs), and, or),
 				"kubectl get nodes -l "+quote(strings.Join(pairs, ",")))
 		}
+		all = append(all, l.selectorRemedies(p)...)
 		all = append(all, when("no node has the labels that the pod wants", labels))
 	}
 
@@ -453,8 +460,11 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	}
 
 	if cordoned {
-		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE",
-			"a node may be cordoned for maintenance: ask first")))
+		nodes := l.e.cordoned
+		if len(nodes) == 0 || len(nodes) > 3 {
+			nodes = []string{"NODE"}
+		}
+		all = append(all, when("nodes are cordoned", uncordon(nodes)))
 	}
 
 	if take("free ports") {
@@ -466,6 +476,11 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	}
 	return append(all, l.changeSuspended("change nodeSelector, tolerations, node affinity or resources",
 		schedulingField)...)
+}
+
+func uncordon(nodes []string) *Remedy {
+	return remedy("allow pods on the cordoned nodes again", kubectl("", append([]string{"uncordon"}, nodes...)...),
+		"a node may be cordoned for maintenance: ask first")
 }
 
 // taintsIn names the taints in the reasons of a scheduler's message.
@@ -562,6 +577,19 @@ func (l *look) mountRemedies(p *read.Pod, message string) []*Remedy {
 	ns := p.Namespace
 	switch {
 	case contains(message, "multi-attach", "already used", "already exclusively attached"):
+		_, other := l.holders(p, message)
+		stays := other != nil && other.Controller().Kind != "Job" && other.Object.Deletion == nil
+		if stays && l.e.objects.Nodes[other.Node].NotReady.IsZero() {
+			label := "a label"
+			for _, key := range []string{"app.kubernetes.io/name", "app", "statefulset.kubernetes.io/pod-name"} {
+				if value := other.Labels[key]; value != "" {
+					label = "label " + key + "=" + value
+				}
+			}
+			return []*Remedy{l.again(fmt.Sprintf("let both pods run on one node, which a ReadWriteOnce volume allows: "+
+				"require %s of pod %s in podAffinity, with topologyKey kubernetes.io/hostname; or use a volume with "+
+				"ReadWriteMany,", label, other.Name))}
+		}
 		return []*Remedy{
 			when("another pod still uses the volume", remedy("end the pod that the message names: a ReadWriteOnce "+
 				"volume can be on one node only", kubectl(ns, "get", "pods", "-o", "wide"), "ending the other pod "+

@@ -153,6 +153,24 @@ func (l *look) containerTrouble(i int) *podTrouble {
 				}}, p.CreationTimestamp}
 		}
 
+		kill, why := lastEvent(l.podEvents[i], "Killing"), ""
+		isKilled := kill != nil && contains(kill.Message, c.Name+" failed startup probe")
+		isStarting := c.Sidecar && (c.Waiting || !c.Started)
+		if isKilled && isStarting && c.Restarts > 0 {
+			if probe := lastEvent(l.podEvents[i], "Unhealthy"); probe != nil {
+				why = ": " + plainly(probe.Message)
+			}
+			return &podTrouble{Finding{Severity: Error, Code: "SidecarNotStarted",
+				Text: fmt.Sprintf("cannot begin, native sidecar %s is killed by its startupProbe and was restarted "+
+					"%s, and the other containers wait until the probe succeeds%s", c.Name,
+					count(int64(c.Restarts), "time"), why),
+				Remedies: []*Remedy{
+					l.again("let the sidecar answer the probe (look at its port and path, and whether an option of " +
+						"the program turns the endpoint on), or correct or remove the startupProbe of " + c.Name + ","),
+					l.logs(p, c.Name, true),
+				}}, p.CreationTimestamp}
+		}
+
 		startsLong := runsLong && !c.Started && p.Object.Phase == job.PodPending
 		if startsLong && c.Sidecar {
 			return &podTrouble{Finding{Severity: Error, Code: "SidecarNotStarted",
@@ -320,17 +338,20 @@ func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 		return f, true
 	}
 
-	if e := lastEvent(l.podEvents[i], "Killing"); e != nil && strings.Contains(e.Message, "liveness probe") {
-		why := ""
+	if e := lastEvent(l.podEvents[i], "Killing"); e != nil && contains(e.Message, "liveness probe", "startup probe") {
+		why, kind := "", "liveness"
+		if contains(e.Message, "startup probe") {
+			kind = "startup"
+		}
 		if probe := lastEvent(l.podEvents[i], "Unhealthy"); probe != nil {
 			why = ": " + plainly(probe.Message)
 		}
 		return Finding{Severity: Warning, Code: "ProbeKills",
-			Text: fmt.Sprintf("is killed by the liveness probe, container %s was restarted %s%s%s", c.Name,
+			Text: fmt.Sprintf("is killed by the %s probe, container %s was restarted %s%s%s", kind, c.Name,
 				count(int64(c.Restarts), "time"), why, l.restartsLeft()),
 			Remedies: []*Remedy{
-				l.again("a container that works through a Job seldom needs a livenessProbe: remove it, or give it " +
-					"a longer timeoutSeconds and failureThreshold,"),
+				l.again(fmt.Sprintf("a container that works through a Job seldom needs a %sProbe: remove it, or give "+
+					"it a longer timeoutSeconds and failureThreshold,", kind)),
 				l.logs(p, c.Name, true),
 			}}, true
 	}
@@ -411,7 +432,8 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 	case p.Node == "" && l.lacksGang(p):
 		return trouble("GangIncomplete", l.gangLack(), l.gangRemedy())
 	case scheduled.Status == "False":
-		t := trouble("Unschedulable", "cannot be scheduled: "+told(scheduled.Message)+l.scaleUp(events),
+		t := trouble("Unschedulable", "cannot be scheduled: "+told(scheduled.Message)+l.scaleUp(events)+
+			l.nodesText(p, scheduled.Message),
 			l.scheduleRemedies(p, scheduled.Message, events)...)
 		if age < slack*2 {
 			t.Severity = Warning
@@ -419,7 +441,8 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 		return t
 	case p.Node == "" && lastEvent(events, "FailedScheduling") != nil:
 		message := lastEvent(events, "FailedScheduling").Message
-		return trouble("Unschedulable", "cannot be scheduled: "+told(message)+l.scaleUp(events),
+		return trouble("Unschedulable", "cannot be scheduled: "+told(message)+l.scaleUp(events)+
+			l.nodesText(p, message),
 			l.scheduleRemedies(p, message, events)...)
 	}
 
@@ -437,7 +460,7 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 			continue
 		}
 		attach := lastEvent(events, "FailedAttachVolume")
-		if reason == "FailedMount" && attach != nil && contains(e.Message, "timed out") {
+		if reason == "FailedMount" && attach != nil && isEcho(e.Message) {
 			e, reason = attach, attach.Reason // the mount waits for the volume to be attached
 		}
 
@@ -445,6 +468,8 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 			times(e.Count), l.at(e.Last), told(e.Message))
 		switch reason {
 		case "FailedMount", "FailedMapVolume", "FailedAttachVolume":
+			has, _ := l.holders(p, e.Message)
+			text += has
 			return trouble(reason, text, l.mountRemedies(p, e.Message)...)
 		}
 		return trouble(reason, text, l.sandboxRemedies(p, e.Message)...)
@@ -484,6 +509,10 @@ func whichContainers(p *read.Pod) string {
 	}
 	return "its"
 }
+
+// isEcho reports whether a message about a mount only says that it waits for something else, such as the
+// attachment of the volume.
+func isEcho(message string) bool { return contains(message, "timed out", "deadline exceeded") }
 
 // lastPull returns the latest event about an image that could not be pulled, or nil.
 func lastPull(events []read.Event) *read.Event {

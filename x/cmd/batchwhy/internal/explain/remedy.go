@@ -375,8 +375,8 @@ func (l *look) rerun(fix string) *Remedy {
 func (l *look) startAnew(do string, acts ...*Act) *Remedy {
 	cronJob := l.job.Controller().Name
 	return does(do+", and start a run without waiting for the schedule",
-		"starts immediately, and does again what the failed run has done"+l.ranFor()+"; this Job and its logs "+
-			"stay as long as the history keeps them",
+		"starts immediately, also beside a scheduled run, and does again what the failed run has done"+l.ranFor()+
+			"; this Job and its logs stay as long as the history keeps them",
 		append(acts, start(l.job.Namespace, cronJob, cronJob+"-by-hand"))...)
 }
 

@@ -12,6 +12,8 @@ type Event struct {
 	Type, Reason, Message string
 	First, Last           time.Time
 	Count                 int
+	// Host is the node whose kubelet has reported it, or "".
+	Host string
 }
 
 // EventsOf returns the events about an object, including those that have its name and no UID.
@@ -58,6 +60,9 @@ func decodeEvent(data []byte) (Event, subject, error) {
 			Count            int       `json:"count"`
 			LastObservedTime time.Time `json:"lastObservedTime"`
 		} `json:"series"`
+		Source struct {
+			Host string `json:"host"`
+		} `json:"source"`
 		InvolvedObject subject `json:"involvedObject"`
 		Regarding      subject `json:"regarding"`
 	}
@@ -71,7 +76,13 @@ func decodeEvent(data []byte) (Event, subject, error) {
 		about = e.Regarding
 	}
 
-	event := Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Count: max(e.Count, e.OldCount, 1)}
+	event := Event{
+		Type:    e.Type,
+		Reason:  e.Reason,
+		Message: e.Message,
+		Count:   max(e.Count, e.OldCount, 1),
+		Host:    e.Source.Host,
+	}
 	if event.Message == "" {
 		event.Message = e.Note
 	}
@@ -104,6 +115,16 @@ func (o *Objects) addEvent(data []byte) error {
 	case "Node": // the UID in a kubelet's event about a Node is not that of the Node
 		about.UID = unnamed("Node", "", about.Name)
 	default:
+		if event.Type == "Warning" {
+			o.addReport(Report{
+				Kind:      about.Kind,
+				Namespace: about.Namespace,
+				Name:      about.Name,
+				Reason:    event.Reason,
+				Message:   event.Message,
+				At:        event.Last,
+			})
+		}
 		return nil
 	}
 
@@ -145,24 +166,29 @@ func (o *Objects) addNamespace(m *Meta) {
 	o.Closing[m.Name] = m.DeletionTimestamp
 }
 
-// addNode notes the time since when a node is not ready. It is zero if the node is ready.
-func (o *Objects) addNode(head *envelope) {
-	if o.NotReady == nil {
-		o.NotReady = make(map[string]time.Time)
+// addNode notes the labels and the state of a node.
+func (o *Objects) addNode(head *envelope, spec *otherSpec) {
+	if o.Nodes == nil {
+		o.Nodes = make(map[string]Node)
 	}
-	var since time.Time
+	n := Node{Labels: head.Metadata.Labels, Cordoned: spec.Unschedulable}
+	for _, t := range spec.Taints {
+		if t.Key == "node.kubernetes.io/unschedulable" {
+			n.CordonedAt = t.TimeAdded
+		}
+	}
 	for _, c := range head.Status.Conditions {
 		if c.Type == "Ready" && c.Status != "True" {
-			since = c.At
+			n.NotReady = c.At
 		}
 		o.see(c.At)
 		o.see(c.Heartbeat)
 	}
-	o.NotReady[head.Metadata.Name] = since
+	o.Nodes[head.Metadata.Name] = n
 }
 
 // addWorkload notes why Kueue holds a Job back.
-func (o *Objects) addWorkload(head *envelope) {
+func (o *Objects) addWorkload(head *envelope, status *otherStatus) {
 	owner := head.Metadata.Controller()
 	if owner.Kind != "Job" {
 		return
@@ -176,7 +202,16 @@ func (o *Objects) addWorkload(head *envelope) {
 		case c.Type == "QuotaReserved" && c.Status == "False", c.Type == "Evicted" && c.Status == "True":
 			w.Why = c.Message
 		}
+		if c.Type == "QuotaReserved" && c.Status == "True" {
+			w.Reserved = c.At
+		}
 		o.see(c.At)
+	}
+
+	for _, c := range status.AdmissionChecks {
+		if c.State != "Ready" {
+			w.Checks = append(w.Checks, c)
+		}
 	}
 
 	if o.Workloads == nil {
@@ -191,4 +226,8 @@ type Workload struct {
 	Admitted bool
 	// Why is the reason why the workload is not admitted.
 	Why string
+	// Reserved is the time at which quota was reserved for the workload, or zero.
+	Reserved time.Time
+	// Checks are the admission checks that are not ready.
+	Checks []AdmissionCheck
 }

@@ -26,8 +26,22 @@ type Objects struct {
 	// EventPods has the UIDs of the pods that events name, by NAMESPACE/NAME. A UID is a key in
 	// Events.
 	EventPods map[string]job.UID
-	// NotReady has the time since when each node is not ready. It is zero for a node that is ready.
-	NotReady map[string]time.Time
+	// Nodes has the nodes by their names.
+	Nodes map[string]Node
+	// Reports are conditions and warnings of objects of other kinds that may name a Job.
+	Reports []Report
+	// Volumes has the volumes that not each node can use, by NAMESPACE/NAME of their claims.
+	Volumes map[string]Volume
+	// Services has the selectors of Services by NAMESPACE/NAME.
+	Services map[string]map[string]string
+	// Backends has the Deployments and StatefulSets without a pod that is ready, by kind, namespace and
+	// name.
+	Backends map[string]Backend
+	// Queues has the names of the LocalQueues of Kueue by namespace.
+	Queues map[string][]string
+	// Bound are the service accounts, as NAMESPACE/NAME, to which a RoleBinding of their namespace
+	// gives rights.
+	Bound []string
 	// Workloads has the workloads of Kueue by the UID of their Job.
 	Workloads map[job.UID]Workload
 	// Complete names the kinds, such as "pods", of which the input has all objects.
@@ -186,9 +200,9 @@ func (o *Objects) add(x *manifest.Object, data []byte) error {
 	}
 
 	switch head.Kind {
-	case "Job", "CronJob", "Pod", "Event", "Namespace", "Node", "Workload":
+	case "Job", "CronJob", "Pod", "Event", "Namespace":
 	default:
-		o.pass(head.Kind)
+		o.addOther(data, &head)
 		return nil
 	}
 
@@ -241,12 +255,6 @@ func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error
 		return o.addEvent(data)
 	case "Namespace":
 		o.addNamespace(m)
-		return nil
-	case "Node":
-		o.addNode(head)
-		return nil
-	case "Workload":
-		o.addWorkload(head)
 		return nil
 	}
 

@@ -64,6 +64,8 @@ type Container struct {
 	// Since is when the container started if it is Running, and when it ended if it is Ended.
 	Since    time.Time
 	Restarts int32
+	// ImageID names the image that the node has used, with its digest.
+	ImageID string
 	// Last is how the container ended before its last restart, or nil.
 	Last *End
 }
@@ -85,6 +87,9 @@ type PodSpec struct {
 	NodeAffinity bool
 	// Gates are the names of the scheduling gates. Claims are the names of the volume claims.
 	Gates, Claims []string
+	// Modes has the file modes of the volumes that are made from ConfigMaps and Secrets, by the names
+	// of the volumes.
+	Modes map[string]int32
 	// Group is the name of the pod group that the pod is scheduled with, or "".
 	Group string
 	// Deadline is activeDeadlineSeconds, or nil.
@@ -100,6 +105,16 @@ type ContainerSpec struct {
 	Init, Sidecar, Liveness bool
 	CPU, Memory             string // requests
 	MemoryLimit             string
+	Command, Args           []string
+	// Env has the names of the environment variables. It is nil if others come from elsewhere.
+	Env    []string
+	Mounts []Mount
+}
+
+// Mount is where a container sees a volume.
+type Mount struct {
+	Volume string `json:"name"`
+	Path   string `json:"mountPath"`
 }
 
 // Container returns the spec of a container, or the zero ContainerSpec.
@@ -178,16 +193,30 @@ type schedulingGroup struct {
 }
 
 type volume struct {
+	Name  string `json:"name"`
 	Claim struct {
 		Name string `json:"claimName"`
 	} `json:"persistentVolumeClaim"`
+	ConfigMap *files `json:"configMap"`
+	Secret    *files `json:"secret"`
+}
+
+// files is the source of a volume whose files have modes.
+type files struct {
+	Mode  *int32     `json:"defaultMode"`
+	Items []struct{} `json:"items"`
 }
 
 type containerOfSpec struct {
-	Name          string    `json:"name"`
-	Image         string    `json:"image"`
-	RestartPolicy string    `json:"restartPolicy"`
-	Liveness      *struct{} `json:"livenessProbe"`
+	Name          string     `json:"name"`
+	Image         string     `json:"image"`
+	RestartPolicy string     `json:"restartPolicy"`
+	Liveness      *struct{}  `json:"livenessProbe"`
+	Command       []string   `json:"command"`
+	Args          []string   `json:"args"`
+	Env           []named    `json:"env"`
+	From          []struct{} `json:"envFrom"`
+	Mounts        []Mount    `json:"volumeMounts"`
 	Resources     struct {
 		Requests, Limits struct{ CPU, Memory quantity }
 	} `json:"resources"`
@@ -216,6 +245,18 @@ func (s *podSpec) read() PodSpec {
 		if v.Claim.Name != "" {
 			out.Claims = append(out.Claims, v.Claim.Name)
 		}
+		for _, files := range []*files{v.ConfigMap, v.Secret} {
+			if files == nil || len(files.Items) > 0 { // an item can have a mode of its own
+				continue
+			}
+			if out.Modes == nil {
+				out.Modes = make(map[string]int32)
+			}
+			out.Modes[v.Name] = 0o644
+			if files.Mode != nil {
+				out.Modes[v.Name] = *files.Mode
+			}
+		}
 	}
 	for _, gate := range s.Gates {
 		out.Gates = append(out.Gates, gate.Name)
@@ -231,7 +272,10 @@ func (s *podSpec) read() PodSpec {
 }
 
 func (c *containerOfSpec) read(init bool) ContainerSpec {
-	return ContainerSpec{
+	out := ContainerSpec{
+		Command:     c.Command,
+		Args:        c.Args,
+		Mounts:      c.Mounts,
 		Name:        c.Name,
 		Image:       c.Image,
 		Init:        init,
@@ -241,11 +285,19 @@ func (c *containerOfSpec) read(init bool) ContainerSpec {
 		Memory:      string(c.Resources.Requests.Memory),
 		MemoryLimit: string(c.Resources.Limits.Memory),
 	}
+	if len(c.From) == 0 {
+		out.Env = []string{}
+		for _, e := range c.Env {
+			out.Env = append(out.Env, e.Name)
+		}
+	}
+	return out
 }
 
 type containerMore struct {
 	Name         string        `json:"name"`
 	RestartCount int32         `json:"restartCount"`
+	ImageID      string        `json:"imageID"`
 	Started      *bool         `json:"started"`
 	State        containerThen `json:"state"`
 	LastState    containerThen `json:"lastState"`
@@ -311,6 +363,7 @@ func (c *containerMore) read() Container {
 		Name:     c.Name,
 		Started:  c.Started == nil || *c.Started,
 		Restarts: c.RestartCount,
+		ImageID:  c.ImageID,
 		Last:     c.LastState.Terminated,
 	}
 	switch s := &c.State; {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -155,7 +156,7 @@ func TestWorkload(t *testing.T) {
 		`{"type": "Admitted", "status": "False"}, {"type": "Evicted", "status": "True", "message": "preempted"}`: {Name: "w", Why: "preempted"},
 	} {
 		o := readText("f.json", `{"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w", "uid": "1", "ownerReferences": [{"kind": "Job", "uid": "u", "controller": true}]}, "status": {"conditions": [`+conditions+`]}}`)
-		if got := o.Workloads["u"]; got != want {
+		if got := o.Workloads["u"]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", conditions, got)
 		}
 	}
@@ -192,5 +193,36 @@ func BenchmarkJSON(b *testing.B) {
 	b.SetBytes(int64(len(one)))
 	for b.Loop() {
 		readText("f.json", string(one))
+	}
+}
+
+// TestOthers: what is kept of objects of other kinds, and that a later version replaces it.
+func TestOthers(t *testing.T) {
+	deployment := func(ready string) string {
+		return `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "n", "uid": "1"}, "spec": {"replicas": 2, "template": {"metadata": {"labels": {"a": "b"}}}}, "status": {` + ready + `}}`
+	}
+	report := func(message string) string {
+		return `{"apiVersion": "x/v1", "kind": "Kustomization", "metadata": {"name": "k", "namespace": "n", "uid": "2"}, "status": {"conditions": [{"type": "Ready", "status": "False", "message": "` + message + `"}]}}`
+	}
+	volume := func(terms string) string {
+		return `{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v", "uid": "3"}, "spec": {"claimRef": {"namespace": "n", "name": "c"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [` + terms + `]}}}}`
+	}
+	const term = `{"matchExpressions": [{"key": "arch", "operator": "NotIn", "values": ["x"]}, {"key": "zone", "operator": "In", "values": ["a"]}]}`
+
+	for _, test := range []struct{ name, text, want string }{
+		{"a Deployment without a ready pod", deployment(""), `map[Deployment n/d:{Deployment n d 2 map[a:b]}] [] map[]`},
+		{"one that is ready", deployment(`"readyReplicas": 1`), `map[] [] map[]`},
+		{"one that becomes ready", deployment("") + deployment(`"readyReplicas": 1`), `map[] [] map[]`},
+		{"a manifest", strings.Replace(deployment(""), `, "uid": "1"`, "", 1), `map[] [] map[]`},
+		{"a report about a Job", report("Job/n/a failed"), `map[] [{Kustomization n k  Ready False Job/n/a failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
+		{"a later report", report("Job/n/a failed") + report("Job/n/b failed"), `map[] [{Kustomization n k  Ready False Job/n/b failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
+		{"a report about something else", report("Secret a failed"), `map[] [] map[]`},
+		{"a volume of a zone", volume(term), `map[] [] map[n/c:{zone [a]}]`},
+		{"a volume of one place or another", volume(term + "," + term), `map[] [] map[]`},
+	} {
+		o := readText("f.json", test.text)
+		if got := fmt.Sprint(o.Backends, o.Reports, o.Volumes); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
+		}
 	}
 }

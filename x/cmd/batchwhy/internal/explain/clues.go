@@ -1,0 +1,268 @@
+package explain
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// clues returns what is known about the cause of a failure besides the message of its container: a text
+// that continues a sentence about the pod, and what to do first.
+func (l *look) clues(f failure) (text string, remedies []*Remedy) {
+	p, c := l.pods[f.place], &f.container
+	if f.kind == failedStart {
+		text, _ = l.notExecutable(p, c.Message) // startRemedies say what to do
+	}
+	for _, clue := range []func(*read.Pod, *read.Container) (string, *Remedy){
+		l.notExpanded, l.notAllowed, l.otherImage,
+	} {
+		more, r := clue(p, c)
+		text += more
+		if r != nil {
+			remedies = append(remedies, r)
+		}
+	}
+	return text, remedies
+}
+
+// notExpanded reports a $(...) in the arguments of a container that neither Kubernetes nor a shell
+// replaces.
+func (l *look) notExpanded(p *read.Pod, bad *read.Container) (string, *Remedy) {
+	spec := p.Spec.Container(bad.Name)
+	isShell := len(spec.Command) > 0 && contains(path.Base(spec.Command[0]), "sh", "cmd")
+	for _, arg := range slices.Concat(spec.Command, spec.Args) {
+		isCode := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
+		if isCode { // as in sh -c: the program runs what follows
+			return "", nil
+		}
+		before, rest, ok := strings.Cut(arg, "$(")
+		inner, _, isClosed := strings.Cut(rest, ")")
+		isReference := ok && isClosed && !strings.HasSuffix(before, "$")
+		if !isReference || l.isVariable(&spec, inner) {
+			continue
+		}
+		literal := "$(" + inner + ")"
+		if (isShell || len(spec.Command) == 0) && !strings.Contains(bad.Message, literal) {
+			continue // a shell may run it: the image may start one
+		}
+		return fmt.Sprintf("; the program gets %s as it is written: Kubernetes replaces only $(NAME) of an "+
+				"environment variable, and only a shell runs the command in it", literal),
+			l.again("let the program find the value itself, or start it with a shell, as in command: " +
+				"[sh, -c, 'PROGRAM " + literal + "'],")
+	}
+	return "", nil
+}
+
+// isVariable reports whether a name in $(...) may be that of an environment variable. Those of Services
+// have no small letters.
+func (l *look) isVariable(spec *read.ContainerSpec, name string) bool {
+	if slices.Contains(spec.Env, name) {
+		return true
+	}
+	isName := strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+	return isName && (spec.Env == nil || strings.ToUpper(name) == name)
+}
+
+// notExecutable reports a program that a ConfigMap or a Secret provides without execute permission.
+func (l *look) notExecutable(p *read.Pod, message string) (string, *Remedy) {
+	_, program, ok := strings.Cut(message, `exec: "`)
+	program, _, _ = strings.Cut(program, `"`)
+	if !ok || !contains(message, "permission denied") {
+		return "", nil
+	}
+	for _, c := range p.Spec.Containers {
+		for _, m := range c.Mounts {
+			mode, isFiles := p.Spec.Modes[m.Volume]
+			isBelow := program == m.Path || strings.HasPrefix(program, strings.TrimSuffix(m.Path, "/")+"/")
+			if isFiles && isBelow && mode&0o111 == 0 {
+				return fmt.Sprintf("; %s comes from volume %s, whose files have mode %04o and cannot be executed",
+						program, m.Volume, mode),
+					l.again(fmt.Sprintf("set defaultMode: 0755 on volume %s, or start the file with its interpreter, "+
+						"as in command: [/bin/sh, %s],", m.Volume, program))
+			}
+		}
+	}
+	return "", nil
+}
+
+// notAllowed reports that the API server has refused the pod's service account something.
+func (l *look) notAllowed(p *read.Pod, bad *read.Container) (string, *Remedy) {
+	account := "system:serviceaccount:" + p.Namespace + ":"
+	_, name, ok := strings.Cut(bad.Message, account)
+	name, _, _ = strings.Cut(name, `"`)
+	if !ok || !contains(bad.Message, "forbidden", "cannot") || strings.ContainsAny(name, " \n") {
+		return "", nil
+	}
+	if name != "default" || l.job.Template.ServiceAccount != "" {
+		return "", inspect(fmt.Sprintf("give service account %s that right, with a Role and a RoleBinding; this shows "+
+			"what it may do", name), kubectl(p.Namespace, "auth", "can-i", "--list", "--as="+account+name))
+	}
+
+	var bound []string
+	for _, b := range l.e.objects.Bound {
+		if other, is := strings.CutPrefix(b, p.Namespace+"/"); is && other != name && !slices.Contains(bound, other) {
+			bound = append(bound, other)
+		}
+	}
+	fix := "set serviceAccountName to an account that may do it"
+	if len(bound) > 0 {
+		fix += " (RoleBindings give rights to " + list(bound) + ")"
+	}
+	return "; the pod runs as service account default, since serviceAccountName is not set", l.again(fix)
+}
+
+// runsBefore returns the Jobs of the same CronJob that have succeeded, oldest first.
+func (l *look) runsBefore() (all []*read.Job) {
+	owner := l.job.Controller()
+	if owner.Kind != "CronJob" {
+		return nil
+	}
+	for _, j := range l.e.children[owner.UID] {
+		isIts := j.Controller().UID == owner.UID && j.CreationTimestamp.Before(l.job.CreationTimestamp)
+		if isIts && j.Object.Status.Finished() == job.ConditionComplete {
+			all = append(all, j)
+		}
+	}
+	return sortedStably(all, byCreation)
+}
+
+func byCreation(a, b **read.Job) int { return (*a).CreationTimestamp.Compare((*b).CreationTimestamp) }
+
+// timeOf returns how long a Job took that has succeeded.
+func timeOf(j *read.Job) time.Duration {
+	s := &j.Object.Status
+	return s.Condition(job.ConditionComplete).LastTransitionTime.Sub(s.StartTime)
+}
+
+// otherImage reports that the last good run had another image under the same name.
+func (l *look) otherImage(p *read.Pod, bad *read.Container) (string, *Remedy) {
+	good, owner := l.runsBefore(), l.job.Controller().Name
+	image := p.Spec.Container(bad.Name).Image
+	if len(good) == 0 || bad.ImageID == "" || image == "" {
+		return "", nil
+	}
+	last := good[len(good)-1]
+	for _, other := range l.e.pods[last.UID] {
+		if other.Object.Phase != job.PodSucceeded || other.Spec.Container(bad.Name).Image != image {
+			continue
+		}
+		for _, c := range other.Containers {
+			_, was, ok := strings.Cut(c.ImageID, "@sha256:")
+			_, is, isAlso := strings.Cut(bad.ImageID, "@sha256:")
+			isOther := ok && isAlso && was != is
+			if c.Name != bad.Name || !isOther {
+				continue
+			}
+			pinned := c.ImageID[strings.LastIndex(c.ImageID, "://")+1:]
+			pinned = strings.TrimPrefix(pinned, "//")
+			back := edit(l.job.Namespace, "cronjob", owner)
+			back.Command = kubectl(l.job.Namespace, "set", "image", "cronjob/"+owner, bad.Name+"="+pinned)
+			return fmt.Sprintf("; image %s is another one than in the last good run, %s of %s: its digest was %s, "+
+					"and is %s now", image, last.Name, l.clock(last.CreationTimestamp), short(was), short(is)),
+				when("the new image is the cause", does("go back to the image of the last good run",
+					"runs to come use the old program: look before whether it still fits what the new one has written"+
+						l.ownerSetBack(), back))
+		}
+	}
+	return "", nil
+}
+
+// ownerSetBack warns that a tool may undo a change of the Job's CronJob.
+func (l *look) ownerSetBack() string {
+	m := read.Meta{Namespace: l.job.Namespace, Name: l.job.Controller().Name}
+	if c, ok := l.e.existingOf("CronJob", &m).(*read.CronJob); ok {
+		return setBack(&c.Meta)
+	}
+	return ""
+}
+
+// short returns the first digits of a digest.
+func short(digest string) string { return "sha256:" + digest[:min(12, len(digest))] }
+
+// outgrown describes how long the runs before have taken, if a run has reached its deadline.
+func (l *look) outgrown() (text string, r *Remedy) {
+	good, limit := l.runsBefore(), l.spec.ActiveDeadlineSeconds
+	if len(good) < 2 || limit == nil {
+		return "", nil
+	}
+	good = good[max(0, len(good)-3):]
+	var took []string
+	var last time.Duration
+	grows := true
+	for _, j := range good {
+		d := timeOf(j)
+		took = append(took, span(d))
+		grows, last = grows && d > last, d
+	}
+
+	text = fmt.Sprintf("; the last good runs took %s", list(took))
+	if grows && last > time.Duration(*limit)*time.Second*2/3 {
+		text += ", longer each time: the work has probably outgrown the deadline"
+	}
+	owner := l.job.Controller().Name
+	longer := patch(l.job.Namespace, "cronjob", owner, "spec.jobTemplate.spec.activeDeadlineSeconds", 2**limit)
+	return text, when("the work needs more time", does("give runs twice as long", "runs to come have it: one that "+
+		"hangs takes as long, and the next may be due before its end"+l.ownerSetBack(), longer))
+}
+
+// outgrownText returns the text of outgrown if a Job has failed at its deadline.
+func (l *look) outgrownText(reason string) string {
+	if reason != "DeadlineExceeded" {
+		return ""
+	}
+	text, _ := l.outgrown()
+	return text
+}
+
+// shrunkFindings report that runs succeed in a small part of the time that they took before.
+func (l *cronLook) shrunkFindings() []Finding {
+	var took []time.Duration
+	var jobs []*read.Job
+	for _, j := range sortedStably(l.e.children[l.cron.UID], byCreation) {
+		isIts := j.Controller().UID == l.cron.UID && !j.Object.Status.StartTime.IsZero()
+		if isIts && j.Object.Status.Finished() == job.ConditionComplete {
+			jobs, took = append(jobs, j), append(took, timeOf(j))
+		}
+	}
+
+	// The runs before and after the change must differ by the factor 10.
+	for at := len(took) - 2; at >= 2; at-- {
+		long, short := slices.Min(took[:at]), slices.Max(took[at:])
+		if long < 2*time.Minute || long < 10*short {
+			continue
+		}
+		text := fmt.Sprintf("the last %d good runs took %s at most, and those before %s took %s or more: look whether "+
+			"they still do their work", len(took)-at, span(short), jobs[at].Name, span(long))
+		remedies := []*Remedy{inspect("read what the last run printed", kubectl(l.cron.Namespace, "logs",
+			"job/"+jobs[len(jobs)-1].Name))}
+		if c := pipe(&l.cron.Template); c != "" {
+			text += fmt.Sprintf("; the shell of container %s runs a pipe without pipefail, whose exit code is that of "+
+				"the last program in it: a failure of another one counts as success", c)
+			remedies = append(remedies, l.edit("begin the shell's commands with set -o pipefail, or use no pipe"))
+		}
+		f := finding(Warning, "RunsShrunk", text, remedies...)
+		f.Inferred = true
+		return []Finding{f}
+	}
+	return nil
+}
+
+// pipe returns the name of a container whose shell runs a pipe without pipefail, or "".
+func pipe(s *read.PodSpec) string {
+	for _, c := range s.Containers {
+		line := slices.Concat(c.Command, c.Args)
+		if len(line) < 3 || !slices.Contains(strings.Fields("sh bash dash ash zsh ksh"), path.Base(line[0])) {
+			continue
+		}
+		isScript := strings.HasPrefix(line[1], "-") && strings.HasSuffix(line[1], "c")
+		if isScript && strings.Contains(line[2], " | ") && !strings.Contains(line[2], "pipefail") {
+			return c.Name
+		}
+	}
+	return ""
+}
