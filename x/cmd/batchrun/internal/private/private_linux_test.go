@@ -29,13 +29,17 @@ func TestCheckTrusted(t *testing.T) {
 	}
 
 	type verdict struct{ root, caller, third bool }
+	trusts := func(owner int) bool { return checkTrusted("x", owned[owner]) == nil }
+	if v := (verdict{trusts(0), trusts(caller), trusts(third)}); v != (verdict{root: true}) {
+		t.Errorf("root trusts: %+v", v)
+	}
+
 	got := make(chan verdict)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with its user
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), caller, ^uintptr(0)); errno != 0 {
 			panic(errno)
 		}
-		trusts := func(owner int) bool { return checkTrusted("x", owned[owner]) == nil }
 		got <- verdict{trusts(0), trusts(caller), trusts(third)}
 	}()
 	if v := <-got; v != (verdict{root: true, caller: true}) {
