@@ -276,6 +276,9 @@ func TestCheckRegular(t *testing.T) {
 		if want := filepath.Join(dir, c.named) + ": is not a regular file with one name"; err == nil || err.Error() != want {
 			t.Errorf("%s is named, %s was opened: %v", c.named, c.opened, err)
 		}
+		if err := checkRegular(root, "none", info); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s was opened, and its name is gone: %v", c.opened, err)
+		}
 	}
 }
 
