@@ -68,6 +68,7 @@
 //
 // # What is not there
 //
-// There is no version of a kind other than the stored one. Server-side apply never conflicts with
-// another manager, and replaces the lists of a kind without a [Resource].Type as a whole.
+// There is no version of a kind other than the stored one. Deployments, StatefulSets and DaemonSets
+// have no pods. Server-side apply never conflicts with another manager, and replaces the lists of a
+// kind without a [Resource].Type as a whole.
 package blackbox
