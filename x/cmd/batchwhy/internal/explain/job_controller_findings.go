@@ -135,9 +135,12 @@ func (l *look) queueFinding() Finding {
 
 	if contains(why, "localqueue") && contains(why, "doesn't exist", "does not exist", "not found") {
 		queue := "NAME"
-		if there := l.e.objects.Queues[ns]; len(there) > 0 {
-			queue = there[0]
+		there := l.e.objects.Queues[ns]
+		if len(there) > 0 {
 			text += "; the namespace has " + list(there)
+		}
+		if len(there) == 1 {
+			queue = there[0]
 		}
 		return finding(Error, "QueueWaits", text,
 			when("its name is misspelled", remedy("name one that exists: the label of a suspended Job can be changed",
