@@ -259,14 +259,18 @@ func (l *cronLook) activeFindings() []Finding {
 			remedies...)
 	}
 
+	forbid := "safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"
+	if n := int64(len(idle)); n > 0 {
+		forbid += fmt.Sprintf("; %s, which %s no work, %s back all runs unless deleted", list(idle),
+			verb(n, "does", "do"), verb(n, "holds", "hold"))
+	}
 	deadline := l.enough()
 	if l.longest() == 0 {
 		deadline = max(deadline, int64(2*l.interval().Seconds()))
 	}
 	return oneFinding(Warning, "PileUp", fmt.Sprintf("%sruns take longer than the %s between them%s", text,
 		span(l.interval()), cause),
-		l.set("let no run start while another is active", "spec.concurrencyPolicy", "Forbid",
-			"safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"),
+		l.set("let no run start while another is active", "spec.concurrencyPolicy", "Forbid", forbid),
 		when("they hinder each other", l.withdraw(active, oldest, "delete all but the oldest")),
 		l.set("let runs that hang end by themselves", "spec.jobTemplate.spec.activeDeadlineSeconds", deadline,
 			"a run that takes longer fails; only Jobs created from now on have it"),

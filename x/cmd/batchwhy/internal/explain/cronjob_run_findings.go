@@ -305,14 +305,11 @@ func (l *cronLook) lateFindings() (all []Finding) {
 		return nil // heldFindings report it
 	}
 
-	if len(l.activeFindings()) > 0 {
+	if len(l.activeFindings())+len(l.replaceFindings()) > 0 {
 		return all // they say more
 	}
 	for _, c := range l.active() {
-		f := (*Finding)(nil)
-		if l.idles(c) && l.now.Sub(c.CreationTimestamp) >= pendingLong {
-			f = l.troubleOf(l.jobs[c.UID])
-		}
+		f := l.idleTrouble(c)
 		switch long := l.runsLong(c); {
 		case f != nil && f.Severity != Note:
 			return append(all, finding(Warning, "RunIdle", fmt.Sprintf("Job %s was created %s, and no container of "+
@@ -358,6 +355,14 @@ func (l *cronLook) startedLate() []Finding {
 		)
 	}
 	return nil
+}
+
+// idleTrouble returns the trouble of an active Job that does nothing since a while, or nil.
+func (l *cronLook) idleTrouble(c *cronjob.Child) *Finding {
+	if !l.idles(c) || l.now.Sub(c.CreationTimestamp) < pendingLong {
+		return nil
+	}
+	return l.troubleOf(l.jobs[c.UID])
 }
 
 // runsLong returns a text if an active Job takes much longer than earlier ones, or else "".
@@ -414,6 +419,11 @@ func (l *cronLook) replaceFindings() []Finding {
 		said, severity = fmt.Sprintf(", and %d Jobs were deleted", e.Count), Error
 	}
 
+	if f := l.idleTrouble(l.active()[0]); f != nil {
+		return oneFinding(severity, "ReplaceKills", fmt.Sprintf("no run has succeeded since %s%s: concurrencyPolicy "+
+			"is Replace, and the active Job, which is deleted when the next run is due, does no work: %s", since, said,
+			strings.TrimSuffix(lowerFirst(f.Text), ".")), f.Remedies[:min(2, len(f.Remedies))]...)
+	}
 	f := finding(severity, "ReplaceKills", fmt.Sprintf("no run has succeeded since %s%s: concurrencyPolicy is "+
 		"Replace, so a run that takes longer than the %s between runs is deleted when the next is due, and never "+
 		"ends", since, said, span(interval)),
