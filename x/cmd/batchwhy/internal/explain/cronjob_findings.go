@@ -550,6 +550,13 @@ func (l *cronLook) zoneFindings() []Finding {
 			"no new CronJob: whoever creates this one again is refused",
 			l.zoneOut("safe: the runs stay at the same times"))
 	}
+	if zone := l.zoneOfContainers(); zone != "" {
+		return oneFinding(Note, "NoTimeZone", fmt.Sprintf("timeZone is not set: the zone of the kube-controller-manager "+
+			"counts, which is UTC almost everywhere and is taken to be UTC here; TZ=%s in the containers does not "+
+			"change when they start", zone),
+			when("the times are meant in that zone", l.set("name it, and its daylight saving time applies as well",
+				"spec.timeZone", zone, "safe: the next run is due at the time of that zone")))
+	}
 	return oneFinding(
 		Note,
 		"NoTimeZone",
@@ -560,6 +567,19 @@ func (l *cronLook) zoneFindings() []Finding {
 			"safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours."+
 				l.timesMissed())),
 	)
+}
+
+// zoneOfContainers returns the time zone that the containers of the template have by their environment
+// variable TZ. It returns "" if that is UTC, or no zone that spec.timeZone may have.
+func (l *cronLook) zoneOfContainers() (zone string) {
+	for _, c := range l.cron.Template.Containers {
+		zone = cmp.Or(zone, c.Zone)
+	}
+	change := patch("", "cronjob", l.cron.Name, "spec.timeZone", zone)
+	if zone == "" || contains(zone, "utc") || l.accepts(change) != nil {
+		return ""
+	}
+	return zone
 }
 
 // isEveryHour reports whether the schedule is the same in every hour and on every day, so that the

@@ -34,11 +34,7 @@ func (l *look) heldFindings() (all []Finding) {
 	case l.isSuspended() && l.isQueued():
 		all = append(all, l.queueFinding())
 	case l.isSuspended():
-		since := l.created()
-		if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
-			since = c.LastTransitionTime
-		}
-
+		since := l.heldSince()
 		risk := "safe: its pods are created, and the time for activeDeadlineSeconds begins then"
 		if l.spec.ActiveDeadlineSeconds != nil {
 			risk = fmt.Sprintf("safe: its pods are created, and the deadline of %d s (activeDeadlineSeconds) "+
@@ -111,11 +107,7 @@ func (l *look) queueFinding() Finding {
 		}
 	}
 
-	since := l.created()
-	if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
-		since = c.LastTransitionTime
-	}
-
+	since := l.heldSince()
 	text := fmt.Sprintf(
 		"Kueue holds the Job back for %s (spec.suspend is true), until LocalQueue %s has quota for it",
 		l.since(since), orUnknown(l.queue()))

@@ -203,6 +203,19 @@ func (l *look) queue() string {
 	return ""
 }
 
+// heldSince returns the time since when a suspended Job is held back. If somebody resumes a Job that waits for
+// quota, Kueue suspends it again, and only the workload shows since when it waits.
+func (l *look) heldSince() time.Time {
+	since := l.created()
+	if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
+		since = c.LastTransitionTime
+	}
+	if w := l.workload.Since; !w.IsZero() && w.Before(since) {
+		return w
+	}
+	return since
+}
+
 // isQueued reports whether Kueue manages the Job.
 func (l *look) isQueued() bool { return l.queue() != "" || l.workload.Name != "" }
 

@@ -158,6 +158,9 @@ func (l *look) ending() string {
 func (l *look) suspended() string {
 	s := "suspended"
 	if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
+		if l.heldSince().Before(c.LastTransitionTime) {
+			s += " again"
+		}
 		s += fmt.Sprintf(" since %s (%s)", l.clock(c.LastTransitionTime), l.since(c.LastTransitionTime))
 	}
 	return s + ": no pod is created, " + l.progress()

@@ -264,6 +264,14 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 		"from Kubernetes 1.29 on, does not keep the pod running)", name))
 	image := p.Spec.Container(name).Image
 
+	given := []*Remedy{when("nothing waits for the Job's end",
+		does("delete the Job, whose work has ended: nothing is done again",
+			"the Job never counts as complete, and its logs are lost with its pods: read them before",
+			remove(ns, "job", l.job.Name)))}
+	if l.works() > 0 || l.spec.Completions == nil || l.remaining() > 1 {
+		given = nil
+	}
+
 	var all []*Remedy
 	switch {
 	case contains(name+" "+image, "istio"):
@@ -283,10 +291,14 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 	case contains(name+" "+image, "cloud-sql", "cloudsql", "alloydb"):
 		command := kubectl(ns, "port-forward", p.Name, "9091") +
 			" & sleep 2; curl -X POST http://127.0.0.1:9091/quitquitquit"
-		all = []*Remedy{
-			native,
-			does("end the proxy now, if it was started with --quitquitquit", l.whenEnded(p, activity, 0),
-				end(ns, p.Name, name, 0, command)),
+		all = []*Remedy{native}
+		spec := p.Spec.Container(name)
+		args := slices.Concat(spec.Command, spec.Args)
+		if len(args) == 0 || contains(strings.Join(append(args, spec.Env...), " "), "quitquitquit") {
+			all = append(all, does("end the proxy now, if it was started with --quitquitquit", l.whenEnded(p, activity, 0),
+				end(ns, p.Name, name, 0, command)))
+		} else {
+			all = append(all, given...)
 		}
 	case contains(name+" "+image, "vault"):
 		all = []*Remedy{
@@ -300,14 +312,7 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 		const gently = "it has a way of its own to end with exit code 0, or does so at SIGTERM"
 		stop := when(gently, now(143, "kill", "1"))
 		stop.Risk = sentence("safe only if its exit code is 0: with another, such as 143, " + lowerWord(stop.Risk))
-		given := when("nothing waits for the Job's end",
-			does("delete the Job, whose work has ended: nothing is done again",
-				"the Job never counts as complete, and its logs are lost with its pods: read them before",
-				remove(ns, "job", l.job.Name)))
-		all = []*Remedy{stop, given, native}
-		if l.works() > 0 || l.spec.Completions == nil || l.remaining() > 1 {
-			all = []*Remedy{stop, native}
-		}
+		all = slices.Concat([]*Remedy{stop}, given, []*Remedy{native})
 	}
 
 	if activity.ended[0].ExitCode != 0 {

@@ -202,8 +202,12 @@ func (o *Objects) addWorkload(head *envelope, status *otherStatus) {
 		case c.Type == "QuotaReserved" && c.Status == "False", c.Type == "Evicted" && c.Status == "True":
 			w.Why = c.Message
 		}
-		if c.Type == "QuotaReserved" && c.Status == "True" {
+		switch {
+		case c.Type != "QuotaReserved":
+		case c.Status == "True":
 			w.Reserved = c.At
+		default:
+			w.Since = c.At
 		}
 		o.see(c.At)
 	}
@@ -226,6 +230,8 @@ type Workload struct {
 	Admitted bool
 	// Why is the reason why the workload is not admitted.
 	Why string
+	// Since is the time since when no quota is reserved for the workload, or zero.
+	Since time.Time
 	// Reserved is the time at which quota was reserved for the workload, or zero.
 	Reserved time.Time
 	// Checks are the admission checks that are not ready.

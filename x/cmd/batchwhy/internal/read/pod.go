@@ -109,6 +109,8 @@ type ContainerSpec struct {
 	// Env has the names of the environment variables. It is nil if others come from elsewhere.
 	Env    []string
 	Mounts []Mount
+	// Zone is the value of the environment variable TZ.
+	Zone string
 }
 
 // Mount is where a container sees a volume.
@@ -207,6 +209,11 @@ type files struct {
 	Items []struct{} `json:"items"`
 }
 
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
 type containerOfSpec struct {
 	Name          string     `json:"name"`
 	Image         string     `json:"image"`
@@ -214,7 +221,7 @@ type containerOfSpec struct {
 	Liveness      *struct{}  `json:"livenessProbe"`
 	Command       []string   `json:"command"`
 	Args          []string   `json:"args"`
-	Env           []named    `json:"env"`
+	Env           []variable `json:"env"`
 	From          []struct{} `json:"envFrom"`
 	Mounts        []Mount    `json:"volumeMounts"`
 	Resources     struct {
@@ -287,8 +294,13 @@ func (c *containerOfSpec) read(init bool) ContainerSpec {
 	}
 	if len(c.From) == 0 {
 		out.Env = []string{}
-		for _, e := range c.Env {
+	}
+	for _, e := range c.Env {
+		if out.Env != nil {
 			out.Env = append(out.Env, e.Name)
+		}
+		if e.Name == "TZ" {
+			out.Zone = strings.TrimPrefix(e.Value, ":")
 		}
 	}
 	return out
