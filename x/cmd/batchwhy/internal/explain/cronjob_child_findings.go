@@ -233,13 +233,19 @@ func (l *cronLook) activeFindings() []Finding {
 	}
 
 	var idle []string
+	sick := active[0]
 	for _, c := range active {
 		if l.idles(c) {
-			idle = append(idle, c.Name)
+			if idle = append(idle, c.Name); len(idle) == 1 {
+				sick = c
+			}
 		}
 	}
 	oldest, newest, cause := active[0], active[len(active)-1], ""
-	f := l.troubleOf(l.jobs[oldest.UID])
+	if len(idle)*2 <= len(active) {
+		sick = oldest
+	}
+	f := l.troubleOf(l.jobs[sick.UID])
 	if f != nil {
 		cause = "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 	}
@@ -282,9 +288,12 @@ func (l *cronLook) withdraw(active []*cronjob.Child, kept *cronjob.Child, do str
 	const most = 20
 	var acts []*Act
 	var names []string
-	risk := "safe: none of them has begun to work"
-	for _, c := range active[:min(len(active), most)] {
-		if c == kept {
+	risk := "safe: no pod of them works"
+	if len(active) > most {
+		do += fmt.Sprintf(" (the command names %d of them)", most)
+	}
+	for _, c := range active {
+		if c == kept || len(names) == most {
 			continue
 		}
 		acts, names = append(acts, remove(l.cron.Namespace, "job", c.Name)), append(names, c.Name)

@@ -520,7 +520,9 @@ func (l *cronLook) jobsSuspended() Finding {
 	if n := int64(len(wait)); n > 0 {
 		byAge := func(a, b *cronjob.Child) int { return a.CreationTimestamp.Compare(b.CreationTimestamp) }
 		oldest, newest := slices.MinFunc(wait, byAge), slices.MaxFunc(wait, byAge)
-		f.Severity = Error
+		if n > 1 { // a single one may wait for a user's consent
+			f.Severity = Error
+		}
 		f.Text = fmt.Sprintf("%s; %s so, the oldest, %s, since %s.", strings.TrimSuffix(f.Text, "."),
 			count(n, "Job waits", "Jobs wait"), oldest.Name, l.clock(oldest.CreationTimestamp))
 		risk := "one run starts now"
@@ -551,9 +553,9 @@ func (l *cronLook) zoneFindings() []Finding {
 			l.zoneOut("safe: the runs stay at the same times"))
 	}
 	if zone := l.zoneOfContainers(); zone != "" {
-		return oneFinding(Note, "NoTimeZone", fmt.Sprintf("timeZone is not set: the zone of the kube-controller-manager "+
-			"counts, which is UTC almost everywhere and is taken to be UTC here; TZ=%s in the containers does not "+
-			"change when they start", zone),
+		return oneFinding(Note, "NoTimeZone", fmt.Sprintf("timeZone is not set: the zone of the "+
+			"kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here; TZ=%s in the "+
+			"containers does not change when they start", zone),
 			when("the times are meant in that zone", l.set("name it, and its daylight saving time applies as well",
 				"spec.timeZone", zone, "safe: the next run is due at the time of that zone")))
 	}

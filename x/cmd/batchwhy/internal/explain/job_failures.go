@@ -618,7 +618,7 @@ func (l *look) deletedPods(reason string) string {
 		return ""
 	}
 	if l.spec.Template.RestartPolicy == job.RestartOnFailure || reason == "DeadlineExceeded" {
-		return "; its pod is gone, and the logs with it, since the controller deletes active pods at a limit"
+		return "; no failed pod of it was read: the controller deletes active pods at a limit, and the logs with them"
 	}
 	return "; none of the failed pods is among those that were read"
 }
@@ -726,11 +726,14 @@ func (l *look) deletedAtEnd() (names []string) {
 // false, the number may include active pods that the controller deleted then.
 func (l *look) failedBefore(reason string) (n int64, isKnown bool) {
 	n = l.failures()
-	if l.status.Finished() != job.ConditionFailed {
+	if l.status.Finished() != job.ConditionFailed && !l.fails() {
 		return n, true
 	}
 
-	least, deleted := int64(l.countFailed()), int64(len(l.deletedAtEnd()))
+	least, deleted := int64(len(l.failedPods())), int64(len(l.deletedAtEnd()))
+	if !l.isFinished() && deleted == 0 {
+		return n, true
+	}
 	if reason == "BackoffLimitExceeded" && l.spec.Template.RestartPolicy == job.RestartNever {
 		least = max(least, int64(*l.spec.BackoffLimit)+1)
 	}

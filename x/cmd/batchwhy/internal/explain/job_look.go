@@ -203,7 +203,7 @@ func (l *look) queue() string {
 	return ""
 }
 
-// heldSince returns the time since when a suspended Job is held back. If somebody resumes a Job that waits for
+// heldSince returns the time since when a suspended Job is held back. If a user resumes a Job that waits for
 // quota, Kueue suspends it again, and only the workload shows since when it waits.
 func (l *look) heldSince() time.Time {
 	since := l.created()

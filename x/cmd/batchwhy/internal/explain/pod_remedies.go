@@ -295,8 +295,8 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 		spec := p.Spec.Container(name)
 		args := slices.Concat(spec.Command, spec.Args)
 		if len(args) == 0 || contains(strings.Join(append(args, spec.Env...), " "), "quitquitquit") {
-			all = append(all, does("end the proxy now, if it was started with --quitquitquit", l.whenEnded(p, activity, 0),
-				end(ns, p.Name, name, 0, command)))
+			all = append(all, does("end the proxy now, if it was started with --quitquitquit",
+				l.whenEnded(p, activity, 0), end(ns, p.Name, name, 0, command)))
 		} else {
 			all = append(all, given...)
 		}
