@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,11 +162,58 @@ func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
+// Progress is called once for each run, one call at a time, with the run's own result.
+func TestCompare_Progress(t *testing.T) {
+	variants := []Variant{{"one", small}, {"two", small}}
+	var inside atomic.Bool
+	calls := map[[2]int]int64{}
+	_, err := Compare(t.Context(), variants, 1, 3, 4, func(variant, seed int, r *Result) {
+		if inside.Swap(true) {
+			t.Error("two calls at a time")
+		}
+		calls[[2]int{variant, seed}] += r.JobsSubmitted
+		inside.Store(false)
+	})
+	must.OK(t, err)
+	for variant := range variants {
+		for seed := range 3 {
+			if calls[[2]int{variant, seed}] != play(t, small(uint64(seed+1))).JobsSubmitted || len(calls) != 6 {
+				t.Errorf("variant %d, seed %d: %d jobs in %d calls", variant, seed, calls[[2]int{variant, seed}], len(calls))
+			}
+		}
+	}
+}
+
 func TestCompare_NamesTheSeedOfAnError(t *testing.T) {
 	bad := func(uint64) World { return World{Until: -1} }
 	_, err := Compare(t.Context(), []Variant{{"bad", bad}}, 5, 3, 1, nil)
 	if fmt.Sprint(err) != "bad, seed 5: until: -1ns: must not be negative" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// containers notes the names of the containers in the snapshots of jobs.
+type containers map[string]bool
+
+func (c containers) Job(r JobRound) {
+	for _, p := range r.Snapshot.Pods {
+		for _, k := range p.Detail.Containers {
+			c[k.Name] = true
+		}
+	}
+}
+
+func (c containers) CronJob(CronJobRound) {}
+
+// TestRun_Container: a pod's container has the first name of the template, or is called main.
+func TestRun_Container(t *testing.T) {
+	for want, names := range map[string][]string{"main": nil, "a": {"a", "b"}} {
+		seen, spec := containers{}, Spec(1, 1)
+		spec.Template.Containers = names
+		_, err := Run(t.Context(), World{Watch: seen, Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(time.Minute)}})})
+		if err != nil || len(seen) != 1 || !seen[want] {
+			t.Errorf("want %s, got %v, %v", want, seen, err)
+		}
 	}
 }
 
