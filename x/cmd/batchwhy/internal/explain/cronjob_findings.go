@@ -116,19 +116,22 @@ func (l *cronLook) reschedule(do string) *Remedy {
 	return withRisk(l.edit(do), l.edit(do).Risk+l.timesMissed())
 }
 
+// shortDeadline is the least startingDeadlineSeconds that gives a busy controller time.
+const shortDeadline = 200
+
 // timesMissed warns of times between the last recorded run and now. It returns "" if no such time
-// starts a run.
+// starts a run, or if they all start one even with the shortDeadline.
 func (l *cronLook) timesMissed() string {
 	from := later(l.status.LastScheduleTime, l.snapshot.CronJob.CreationTimestamp)
 	if d := l.spec.StartingDeadlineSeconds; d != nil {
 		from = later(from, l.now.Add(-time.Duration(min(*d, 1<<30))*time.Second))
 	}
-	if l.isSuspended() || l.cron.IsManifest || l.now.Sub(from) < time.Hour {
+	if l.isSuspended() || l.cron.IsManifest || l.now.Sub(from) <= shortDeadline*time.Second {
 		return ""
 	}
 	return fmt.Sprintf(" But if the new schedule or zone has a time between %s (UTC) and now, that counts as missed, "+
-		"and a run of it starts soon: set startingDeadlineSeconds to 200 in the same change, if that is not wanted",
-		l.moment(from))
+		"and a run of it starts soon: set startingDeadlineSeconds to %d in the same change, if that is not wanted",
+		l.moment(from), shortDeadline)
 }
 
 func (l *cronLook) edit(do string) *Remedy {

@@ -500,7 +500,7 @@ const lateField = "spec.startingDeadlineSeconds"
 // lateness returns a startingDeadlineSeconds under which no run is lost because of a short outage.
 // It prefers a value that does not start a run that is lost already.
 func (l *cronLook) lateness() int64 {
-	long := max(200, int64(l.interval().Seconds()))
+	long := max(shortDeadline, int64(l.interval().Seconds()))
 	const enough = 3600
 	starts := func(seconds int64) bool {
 		return !l.startedBy(patch("", "cronjob", l.cron.Name, lateField, seconds)).run.IsZero()
