@@ -196,7 +196,7 @@ func TestOpen(t *testing.T) {
 	for _, name := range []string{"file", "new"} {
 		file, err := Open(root, name, os.O_RDWR|os.O_CREATE)
 		must.OK(t, err)
-		if info, err := file.Stat(); err != nil || info.Mode() != FileMode {
+		if info, err := file.Stat(); err != nil || info.Mode() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 		file.Close()
@@ -292,7 +292,7 @@ func TestMakeRoot(t *testing.T) {
 	must.OK(t, MkdirAll(root, "c/d"))
 	must.OK(t, MkdirAll(root, "c/d"))
 	for _, path := range []string{"a", "a/b", "a/b/c", "a/b/c/d"} {
-		if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode() != os.ModeDir|DirMode {
+		if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode() != os.ModeDir|0o700 {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
