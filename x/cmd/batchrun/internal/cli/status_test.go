@@ -188,7 +188,7 @@ func TestLooks(t *testing.T) {
 		"logs indexed -c other", "logs indexed -c nobody", "logs indexed -c nobody -f", "logs indexed --index 7",
 		"logs indexed --tail -2", "logs indexed --since -1s", "logs indexed --since soon", "logs failed -f",
 		"logs indexed --since 2126-01-01", "logs new -f", "logs late -f", "logs berlin",
-		"logs failed", "logs indexed --index 1 -f", "logs", "logs a b",
+		"logs failed", "logs indexed --index 1 -f", "logs nobody", "logs nobody -f", "logs", "logs a b",
 		"next berlin -n 2", "next suspended -n 1", "next never", "next nobody", "next berlin -n 0",
 		"next", "next a b", "trigger berlin", "trigger gone", "trigger nobody", "trigger", "trigger a b", "rm", "rm a b",
 	} {
@@ -300,6 +300,23 @@ func TestPaths(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	must.OK(t, s.Close())
+}
+
+// A schedule that cannot be read is shown, with the problem, and the spec of a pod that cannot be read
+// is an error.
+func TestDamagedSpec(t *testing.T) {
+	s := newFolder(t)
+	addCronJob(t, s, "c", `"schedule": "at noon"`, cronjob.Status{})
+	if status, out, _ := call(s, "status", "-o", "wide"); status != 0 || !strings.Contains(out, `-         schedule "at noon": `) {
+		t.Errorf("status %d, %s", status, out)
+	}
+	j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	must.OK(t, s.AddPod(store.Pod{UID: "p", Job: j.UID, Name: "p", Spec: []byte("{")}))
+	for _, args := range [][]string{{"logs", "j"}, {"logs", "j", "-f"}} {
+		if status, out, errs := call(s, args...); status != exitBadInput || strings.Contains(errs, "has a container") {
+			t.Errorf("%q: status %d, %s%s", args, status, out, errs)
+		}
+	}
 }
 
 // A command that needs a state folder does not create it.
