@@ -16,8 +16,8 @@
 //
 // Objects store whole seconds, as in Kubernetes; everything else happens to the nanosecond. A job
 // is planned immediately when it is submitted or its spec changes, one second after a change of its
-// pods or its status, and when its plan asks for it. A CronJob is planned when it or one of its
-// jobs changes, and when its plan asks for it.
+// pods or its status (also if its last pod has ended, as in Kubernetes), and when its plan asks for
+// it. A CronJob is planned when it or one of its jobs changes, and when its plan asks for it.
 //
 // # Gangs
 //

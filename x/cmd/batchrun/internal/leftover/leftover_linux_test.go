@@ -1,6 +1,7 @@
 package leftover
 
 import (
+	"fmt"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -28,6 +29,7 @@ func (t tests) Run() int {
 // Tests that leave a process fail, and the process is named and killed. All other tests keep their
 // status.
 func TestRun(t *testing.T) {
+	const long = "FAIL: the tests have left process #: sleep 70\n"
 	for _, c := range []struct {
 		tests
 		want  int
@@ -35,9 +37,9 @@ func TestRun(t *testing.T) {
 	}{
 		{tests{"true", 0}, 0, ""},
 		{tests{"setsid sleep 0.1 &", 2}, 2, ""},
-		{tests{"setsid sleep 70 &", 0}, 1, "FAIL: the tests have left process #: sleep 70\n"},
-		{tests{"setsid sleep 70 &", 2}, 2, "FAIL: the tests have left process #: sleep 70\n"},
-		{tests{"setsid sleep 70 & setsid sleep 70 &", 1}, 1, strings.Repeat("FAIL: the tests have left process #: sleep 70\n", 2)},
+		{tests{lingering(70), 0}, 1, long},
+		{tests{lingering(70), 2}, 2, long},
+		{tests{lingering(70) + lingering(70), 1}, 1, long + long},
 	} {
 		// This process adopts the descendants, and so it must not do that yet.
 		must.OK(t, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0))
@@ -57,11 +59,16 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// lingering is a command that starts a process, and waits until it is the program sleep.
+func lingering(seconds int) string {
+	return fmt.Sprintf("setsid sleep %d & until grep -q '^sleep' /proc/$!/cmdline; do sleep 0.01; done\n", seconds)
+}
+
 // A process whose parent has ended is found. A process that ends in time is not reported.
 func TestLeftover(t *testing.T) {
 	must.OK(t, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-	must.OK(t, exec.Command("sh", "-c", "setsid sleep 60 & setsid sleep 0.1 &").Run())
-	left := await(time.Now().Add(time.Second))
+	must.OK(t, exec.Command("sh", "-c", lingering(60)+"setsid sleep 0.1 &").Run())
+	left := await(time.Now().Add(3 * time.Second))
 	if len(left) != 1 || string(commandLine(left[0])) != "sleep 60" {
 		t.Errorf("left are %v", left)
 	}

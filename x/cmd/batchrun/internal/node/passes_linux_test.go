@@ -138,7 +138,7 @@ func TestStop(t *testing.T) {
 	d.add("waits", "/bin/true")
 	d.until("one runs", func() bool { return d.pod("runs").State.Phase == job.PodRunning })
 	for _, uid := range []job.UID{"runs", "waits"} {
-		if found, err := d.Store.DeletePod(uid, 5, false, time.Now()); !found || err != nil {
+		if found, err := d.Store.DeletePod(uid, 60, false, time.Now()); !found || err != nil {
 			t.Fatal(found, err)
 		}
 	}
@@ -161,14 +161,14 @@ func TestStop(t *testing.T) {
 // TestKill: only pods that are being deleted are killed, without their grace period.
 func TestKill(t *testing.T) {
 	d := newDesk(t, 2, &clock.Clock{})
-	stubborn := "trap '' TERM; while :; do sleep 0.05; done"
+	ready := t.TempDir()
 	for _, uid := range []job.UID{"stays", "goes"} {
-		d.add(uid, "/bin/sh", "-c", stubborn)
+		d.add(uid, "/bin/sh", "-c", `trap '' TERM; : >"$0"; while :; do sleep 0.05; done`, filepath.Join(ready, string(uid)))
 	}
-	both := func(phase job.PodPhase) bool {
-		return d.pod("stays").State.Phase == phase && d.pod("goes").State.Phase == phase
-	}
-	d.until("both run", func() bool { return both(job.PodRunning) })
+	d.until("both ignore SIGTERM", func() bool {
+		isReady, _ := filepath.Glob(filepath.Join(ready, "*"))
+		return len(isReady) == 2 && d.pod("stays").State.Phase == job.PodRunning && d.pod("goes").State.Phase == job.PodRunning
+	})
 	_, err := d.Store.DeletePod("goes", 1000, false, time.Now())
 	must.OK(t, err)
 	must.OK(t, d.pass())
