@@ -20,7 +20,7 @@
 // The kit plays the API server (in memory, without a network), the clock (testing/synctest), the
 // lag of caches, the users, the faults, and whatever runs the children, such as the kubelet. The
 // program runs with its own manager, watches, predicates and queues. Each life is a list of steps.
-// The search first plays short lives, without faults and then with each fault in each of their
+// The search first plays short lives, without faults and then with faults in all of their
 // writes ([Search].Short). Then it plays random ones. It makes its findings as short as it can, and
 // prints each as a story and as a test that plays it again. Errors are lines of the story if the
 // program logs them with the logr.Logger of Start's context, or passes them to HandleError of

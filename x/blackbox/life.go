@@ -150,8 +150,8 @@ type Result struct {
 	// Events are the events that the program has written.
 	Events []Event
 
-	// changing has the numbers of the writes that changed something. All writes that were tried are
-	// numbered.
+	// changing has the numbers of the writes that changed something, for [Step].Nth of a first step. All
+	// writes that were tried are numbered.
 	changing []int
 	// errors are the errors that the program has logged, and how often.
 	errors map[string]int

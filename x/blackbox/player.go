@@ -78,7 +78,7 @@ type player struct {
 	writes   int
 	fault    Fault // the fault of the nth write from now
 	nth      int
-	attempts int   // writes that were tried
+	attempts int   // writes that were tried since the start
 	changing []int // the numbers of the attempts that changed something
 	refused  error
 	errors   map[string]int // how often the program has logged each error, by its text
@@ -156,6 +156,7 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 	}
 
 	p.start()
+	p.note(func() { p.attempts, p.changing = 0, nil }) // faults are set by steps, and count from there
 	err := p.steps(steps)
 	if err == nil && p.isUp() {
 		p.note(func() {

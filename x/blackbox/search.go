@@ -20,9 +20,10 @@ type Search struct {
 	First int
 	// Lives is the number of random lives.
 	Lives int
-	// Short is the number of short lives that are played with each fault in each of their writes.
-	// The first ones are plain lives, such as two runs of each policy, and the others are random.
-	// If it is not 0, all plain lives are played first, without faults.
+	// Short is the number of short lives that are played again with each fault in each of their writes;
+	// after more than 16 writes, with 80 faults that are spread over all writes. The first ones are
+	// plain lives, such as two runs of each policy, and the others are random. If it is not 0, all
+	// plain lives are played first, without faults.
 	Short int
 }
 
@@ -32,7 +33,7 @@ func (s *Search) Flags(f *flag.FlagSet) {
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "the `seed` of the lives")
 	f.IntVar(&s.First, "first", s.First, "the `number` of the first life")
 	f.IntVar(&s.Lives, "lives", s.Lives, "how many random `lives` are played")
-	f.IntVar(&s.Short, "short", s.Short, "how many short `lives` are played again with each fault in each write")
+	f.IntVar(&s.Short, "short", s.Short, "how many short `lives` are played again with faults in all of their writes")
 }
 
 // Finding is a check that does not hold, and the shortest life found that breaks the check.
@@ -178,13 +179,11 @@ func eachLife[S Settings](c profile[S], s Search, play func(number int, life Lif
 		changing = append(changing, r.changing)
 	}
 	for i, life := range short[:min(s.Short, len(short))] {
-		for _, nth := range changing[i][:min(16, len(changing[i]))] {
-			for _, fault := range faults {
-				broken := life
-				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth}}, life.Steps...)
-				if _, again := play(-1, broken); !again {
-					return
-				}
+		for _, fault := range faultsIn(changing[i]) {
+			broken := life
+			broken.Steps = append([]Step{fault}, life.Steps...)
+			if _, again := play(-1, broken); !again {
+				return
 			}
 		}
 	}
@@ -194,6 +193,20 @@ func eachLife[S Settings](c profile[S], s Search, play func(number int, life Lif
 			return
 		}
 	}
+}
+
+// mostFaults is how many faults a short life is played with: each one in each of 16 writes.
+const mostFaults = 16 * 5
+
+// faultsIn returns steps that break the writes with the given numbers. If there are too many writes for
+// each fault in each, the faults take turns and are spread evenly.
+func faultsIn(writes []int) (steps []Step) {
+	total := min(mostFaults, len(faults)*len(writes))
+	for n := range total {
+		nth := writes[n*len(writes)/total]
+		steps = append(steps, Step{Do: Break, Fault: faults[n%len(faults)], Nth: nth})
+	}
+	return steps
 }
 
 func firstOfEach(all []Violation) (first []Violation) {
