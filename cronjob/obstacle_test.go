@@ -76,7 +76,7 @@ func TestCountBusy(t *testing.T) {
 }
 
 // CI1: a backfill has not settled the run of a job, and the active list lacks the job. The job
-// counts only with ReplaceWhenGone, because only then a run deletes it.
+// counts only with ReplaceWhenGone, because only then does a run delete it.
 func TestCountUnsettled(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	naming := Naming{}

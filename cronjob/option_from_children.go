@@ -27,8 +27,9 @@ func fromChildren(s *Snapshot) *Snapshot {
 
 // running returns the children that run, with three exceptions. The job of an unrecorded run is
 // left to recoverStarts, as after a crash (CI3), so that no run replaces it before it is recorded.
-// A job that was deleted (isOut) or replaced has left the active list. A job that was found to be
-// gone is not active, even if the children still show it.
+// A job that has left the active list, because it is being deleted (isOut) or was replaced, is not
+// active any more. A job that was found to be gone is not active either, even if the children still
+// show it.
 func running(s *Snapshot) (refs []Reference) {
 	c := family{
 		kind:      s.Options.ChildKind.orJob(),

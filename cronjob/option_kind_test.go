@@ -162,8 +162,8 @@ func TestC2_OtherEnds(t *testing.T) {
 		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
 	}
 	// The limit of one failed job keeps only the latest one, "aborted-2". The limit of one
-	// successful job keeps "complete", because "skipped" is older. No limit applies to the jobs
-	// named "terminated".
+	// successful job keeps "complete", because "skipped" is older. No limit applies to
+	// "terminated-1" and "terminated-2".
 	want := "delete skipped: more successful jobs than successfulJobsHistoryLimit (C2)\n" +
 		"delete aborted-1: more failed jobs than failedJobsHistoryLimit (C2)\n" +
 		"delete failed: more failed jobs than failedJobsHistoryLimit (C2)\n"

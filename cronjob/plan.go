@@ -108,7 +108,7 @@ type Unstarted struct {
 	Reason cronjobreason.Unstarted `json:"reason"`
 	// Count is exact (B1).
 	Count int `json:"count"`
-	// Latest is the latest of the runs that have not started.
+	// Latest is the latest of the runs that Count counts.
 	Latest time.Time `json:"latest"`
 }
 

@@ -60,7 +60,7 @@ func create(s *Snapshot, c *census, t *timing) moves {
 }
 
 // passOn handles a due run that has started already, or cannot start. With CatchUpAll another round
-// follows immediately for the next overdue run. Otherwise that run would wait until the schedule's
+// follows immediately for the next overdue run, which would otherwise wait until the schedule's
 // next run (CL4).
 func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)

@@ -169,11 +169,11 @@ func indexesOf(set *indexset.Set) Indexes {
 	return Indexes{ranges}
 }
 
-// InferBackoff returns the backoff record of a controller that has seen all counted or recorded
-// pods of the snapshot end. It is a guess at the memory of a running controller, for programs that
-// can only read its objects. Deleted pods are missing from the record, and a controller that has
-// restarted remembers less. The snapshot is not checked: if Reconcile would refuse it, the record
-// is meaningless.
+// InferBackoff returns the backoff record of a controller that has seen how each counted or
+// recorded pod of the snapshot ended. It is a guess at the memory of a running controller, for
+// programs that can only read its objects. Deleted pods are missing from the record, and a
+// controller that has restarted remembers less. The snapshot is not checked: if Reconcile would
+// refuse it, the record is meaningless.
 func InferBackoff(s Snapshot) backoff.Record {
 	var successes, failures []time.Time
 	recorded := make(map[UID]bool)

@@ -142,8 +142,8 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	}
 }
 
-// checkReason checks L3. All pods succeed from now on, so if the job has failed, an earlier event
-// must be the reason.
+// checkReason checks L3. comeToRest lets all pods succeed, so if the job has failed, an earlier
+// event must be the reason.
 func checkReason(t *rapid.T, w *world.Job) {
 	s, spec := &w.Job.Status, &w.Job.Spec
 	failed := s.Condition(job.ConditionFailed)

@@ -55,8 +55,9 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 	}
 }
 
-// TestJ35_IndexesAreRecordedAtOnce: a round handles at most 500 newly ended pods, in the order of
-// their indexes. Its first status nevertheless lists all succeeded indexes.
+// TestJ35_IndexesAreRecordedAtOnce: a round has room for 500 ended pods that no earlier round has
+// recorded, in the order of their indexes. Its first status nevertheless lists all succeeded
+// indexes.
 func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 	var even Indexes
 	for i := int32(0); i < 600; i += 2 {

@@ -11,8 +11,8 @@ import (
 type backlog struct {
 	// left are the UIDs whose pods still carry the finalizer.
 	left UncountedTerminatedPods
-	// succeeded and failed are the numbers of listed UIDs whose pods have lost the finalizer. The
-	// next status write moves them into the counters.
+	// succeeded and failed are the numbers of listed UIDs whose pods are gone or have lost the
+	// finalizer. The next status write moves them into the counters.
 	succeeded, failed int64
 }
 

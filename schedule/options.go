@@ -67,8 +67,8 @@ func WithSeconds() Option {
 //
 // If a month lacks the day, as a month of 30 days does for 31W, there is no run for it in that
 // month; Lint reports this. A field with special days counts as restricted (S2). The option applies
-// to Also and Except as well. Everything else has the same meaning as without the option. The
-// reference has no special days, so option Kubernetes has no effect on a schedule with them.
+// to Also and Except as well. Everything else has the same meaning as without the option.
+// robfig/cron has no special days, so option Kubernetes has no effect on a schedule with them.
 func WithSpecialDays() Option {
 	return func(s *settings) { s.specialDays = true }
 }

@@ -51,7 +51,7 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 const maxCatchUp = 100
 
 // checkOldest checks CI6 for CatchUpAll: of the runs within the deadline, the oldest starts. If
-// there are n runs more than the limit, the oldest n are skipped.
+// there are more runs than the limit, the oldest are skipped until as many as the limit are left.
 func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	limit := int(o.CatchUpLimit)

@@ -56,8 +56,9 @@ func (e *Env) Now() time.Time { return e.life.Now() }
 // with its own options need not call Options.
 func (e *Env) Options() cronjob.Options { return e.options }
 
-// Compile compiles the schedule of a CronJob with the schedule options that were drawn for this
-// life. A program with its own schedule options need not call Compile.
+// Compile compiles the schedule of a CronJob with the schedule options of this life. Field Schedule
+// of [Test] generates them; without it there are none. A program with its own schedule options need
+// not call Compile.
 func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
 	key := source{c.Spec.Schedule, value.Of(c.Spec.TimeZone), c.CreationTimestamp}
 	e.compiling.Lock()

@@ -14,8 +14,9 @@ import (
 
 // TestEachFieldVaries finds fields that a generator does not draw.
 func TestEachFieldVaries(t *testing.T) {
-	// In a world these fields change no decision: the time to live matters only after the job has
-	// ended, and only adapters use the other fields.
+	// Specs leaves these fields out. The time to live matters only after the job has ended. A job
+	// that another controller manages is not planned. Adapters apply the selector to the pods.
+	// DrawScheduling draws the last field.
 	varies(t, jobgen.Specs(), "TTLSecondsAfterFinished", "ManagedBy", "Selector", "Scheduling")
 	// In the worlds, users suspend CronJobs. A planner only copies the template.
 	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")

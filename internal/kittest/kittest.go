@@ -134,8 +134,8 @@ func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 }
 
 // CheckSteps compares the steps that a kit has printed with the stored steps. If update is set, it
-// stores the printed steps. The stored steps are also pasted into the tests of stories, of scripts
-// and of the page.
+// stores the printed steps. The tests of stories, of scripts and of the page play the stored
+// steps.
 func CheckSteps(t *testing.T, story, file string, update bool) {
 	t.Helper()
 	_, printed, _ := strings.Cut(story, "the page of batchwhy:\n")

@@ -1,6 +1,6 @@
 // Package specgen draws the specs of jobs and CronJobs, as objects in the JSON of batch/v1. Its
 // tables have one entry for each field. The test kits draw from these tables, and so do the tests
-// that compare the planners with Kubernetes.
+// that compare the planners and the validation with Kubernetes.
 package specgen
 
 import (
@@ -194,8 +194,8 @@ func (f *field) reach(r Range) int {
 // of returns a maker of objects with the fields of a table.
 func of(fields []field) maker { return func(d *draw, _ Object) any { return d.object(fields) } }
 
-// several returns a maker of lists of objects. Field count makes the number of objects. Each object
-// has the fields in each.
+// several returns a maker of lists of objects. Argument count is a field whose value is the number
+// of objects. Each object has the fields in argument each.
 func several(count field, each []field) maker {
 	return func(d *draw, o Object) any {
 		all := list{}

@@ -146,7 +146,7 @@ func (c *Cluster) Next() (next time.Time) {
 	return next
 }
 
-// manyRounds is how often one job or CronJob may be called before the clock moves.
+// manyRounds is how often one call of Settle may call a job or CronJob.
 const manyRounds = 1000
 
 // Settle runs rounds for each job and CronJob that has changed or whose time has come, until none

@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// TestSteps: a kit prints the steps of a life to a file. Other tests (of stories, of scripts and of
-// the page) play the steps of this file, and must reach the same end.
+// TestSteps: a kit prints the steps of a life. They must be those of a file, which other tests (of
+// stories, of scripts and of the page) play. These tests must reach the same end.
 func TestSteps(t *testing.T) {
 	kittest.PlayUntilFailure(t, 6)
 	story := kittest.Story(t, func(tb testing.TB) {

@@ -153,7 +153,7 @@ func (e *Env) checkIdle() {
 		return
 	}
 
-	// A finalizer that must wait for the end of the job is nothing to do yet.
+	// The removal of a finalizer that must wait for the end of the job does not count.
 	r := plan.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}})
 	claimed := len(plan.Adopt) + len(plan.Release) + len(plan.Groups)
 	touched := claimed + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
