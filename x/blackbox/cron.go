@@ -76,8 +76,8 @@ type Cron struct {
 	// how many they are. The zero Time means the latest run that is due. The other runs are the
 	// last ones before it, without those that have started. A negative number means all runs back
 	// to one that was started or already reported, and 0 means that the event reports no run. A nil
-	// Skipped means that no event reports runs. Around a crash, a lost reply or a second replica a
-	// report may be lost or repeated, so the checks of reports leave out these runs.
+	// Skipped means that no event reports runs. A report may be lost or repeated around a crash, a
+	// lost reply or a second replica, so the checks of reports leave out the runs of that time.
 	Skipped func(Event) (latest time.Time, runs int)
 	// Schedules are the schedules of the parents; nil means some that run each minute, each hour or each day.
 	Schedules []string

@@ -299,8 +299,9 @@ func (o *Operator) edit(r draw) Step {
 }
 
 // plain returns several lives of each example. Its Jobs and pods succeed, or it is deleted, or a
-// user deletes one of its objects. Or a user edits one field, also during each kind of fault, or
-// edits all fields in turn and then back.
+// user deletes one of its objects. Or a user edits one field; the first few edits are also made
+// during each kind of fault. In the last life with edits, up to 40 of them follow one another. Each
+// takes the place of the one before, and at the end the example is again as it was.
 func (o *Operator) plain() (all []OperatorLife) {
 	wait := Step{Do: Wait, For: 2 * time.Minute}
 	for i := range o.Parents {

@@ -94,7 +94,8 @@ var metadataOfServer = []string{
 }
 
 // update stores the new state of an object. The argument sub is "status" for the status alone, the
-// constant whole for the object with its status, or "".
+// constant whole for the object with its status, or "" for what an update without a subresource
+// writes: the object, without its status if the kind has a status subresource.
 func (a *server) update(r *Resource, k key, next Object, sub, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {

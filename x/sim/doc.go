@@ -22,12 +22,12 @@
 // # Gangs
 //
 // A job with job.Options.Gangs whose spec asks for a gang starts whole or not at all (J44, J45), as
-// with the scheduler of Kubernetes 1.37: while fewer than minCount of its pods have nodes, no pod
-// gets a node alone. The scheduler waits until enough pods fit at the same moment: with them, at
-// least minCount pods must have nodes. Until then the gang occupies nothing. Later pods, such as
-// replacements, follow the same rule. Pods that have ended do not count, so a replacement waits
-// until the end if too few other pods are left; [Open].Why reports this. With [Pod].Quorum, pods do
-// no work before enough of them run, with or without a gang.
+// with the scheduler of Kubernetes 1.37: a pod gets a node only if at least minCount of the pods
+// have nodes afterwards. So the scheduler waits until enough pods fit at the same moment. Until
+// then the gang occupies nothing. Later pods, such as replacements, follow the same rule. Pods that
+// have ended do not count, so a replacement waits until the end if too few other pods are left;
+// [Open].Why reports this. With [Pod].Quorum, pods do no work before enough of them run, with or
+// without a gang.
 //
 // # Autoscaler
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// gang holds the pods of a job that belong to a pod group with the policy gang. While fewer than
-// min of them are on nodes, no pod gets a node alone. Pods get nodes together, and then at least
-// min of them must have nodes.
+// gang holds the pods of a job that belong to a pod group with the policy gang. A pod gets a node
+// only if at least min of the pods have nodes afterwards. While more than one is missing, pods get
+// nodes only together.
 type gang struct {
 	js *jobState
 	// min is the minCount of the group. placed is the number of pods on nodes, including those that are

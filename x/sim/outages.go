@@ -26,7 +26,8 @@ func (p *plane) down(e *engine) {
 	e.cronController.abort()
 }
 
-// up starts the controllers again after an outage. They list all objects.
+// up starts the controllers again after an outage. They list all objects, and have lost everything
+// else, except their memories if KeepMemory is set.
 func (p *plane) up(e *engine) {
 	if p.downs--; p.downs > 0 {
 		return

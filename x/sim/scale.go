@@ -132,8 +132,8 @@ func (s *scaler) look() {
 // addition finds the nodes that the waiting pods need.
 type addition struct {
 	*scaler
-	// rooms has the free room of each node that is starting. The nodes before from[need] have no
-	// room for a pod with that need.
+	// rooms has the free room of each node that is starting, except disrupted ones. The nodes
+	// before from[need] have no room for a pod with that need.
 	rooms []room
 	from  map[room]int
 	// free has, for the pods of gangs, how many pods with these needs fit on the nodes that are

@@ -109,9 +109,9 @@ type Node struct {
 	Resources
 	// Skew is how far the clock of the node is ahead; that clock stamps the ends of its pods.
 	Skew time.Duration
-	// Losses and Preemptions are average numbers per hour: the node is lost, as in NodeLost, or
-	// preempted, as spot nodes are. Its pods are then evicted, and the node goes away. It comes
-	// back after Away; zero means never.
+	// Losses and Preemptions are how many times per hour, on average, the node is lost, as in
+	// NodeLost, or preempted, as spot nodes are. Its pods are then evicted, and the node goes away.
+	// It comes back after Away; zero means never.
 	Losses, Preemptions float64
 	Away                Dist
 	// Price is the price of the node for an hour.

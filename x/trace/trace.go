@@ -65,7 +65,7 @@ func (f Finding) String() string {
 	return s
 }
 
-// Events that a log does not show. If one of them happened, a finding may be wrong.
+// Values of Finding.Unless. If one applies, the finding is wrong; no log shows whether it does.
 const (
 	unlessLost      = "the reply to a creation was lost, or two controllers ran at the same time"
 	unlessLate      = "the controller's cache did not show its own writes, or two controllers ran at the same time"

@@ -129,9 +129,9 @@ func (l *lease) object() *coordinationv1.Lease {
 	}
 }
 
-// others returns an error if another cluster serves a namespace that this cluster serves. A cluster
-// of one namespace looks for the lease of a cluster of all namespaces. A cluster of all namespaces
-// looks for leases in each namespace.
+// others returns an error if a cluster of the other kind serves a namespace of this cluster. A
+// cluster of one namespace looks for the lease of a cluster of all namespaces. A cluster of all
+// namespaces looks for leases in each namespace. A cluster of the same kind is found by take.
 func (l *lease) others(ctx context.Context) error {
 	leases := l.cluster.client.CoordinationV1()
 	if l.name == leaseName {

@@ -102,9 +102,9 @@ func active(pods []corev1.Pod, prefix string) []corev1.Pod {
 	})
 }
 
-// TestRunaway: whatever pods the snapshots lack, a controller never creates more pods than
-// parallelism allows, as long as it has not seen them end. The test's index hides a quarter, half,
-// three quarters or all of the pods from the snapshots.
+// TestRunaway: whatever pods the snapshots lack, the pods that a controller has created and has not
+// seen end are never more than parallelism. The test's index hides a quarter, half, three quarters
+// or all of the pods from the snapshots.
 func TestRunaway(t *testing.T) {
 	for seed := range uint64(40) {
 		draw := rand.New(rand.NewPCG(seed, 1))

@@ -14,8 +14,8 @@ import (
 )
 
 // NewPod returns the pod of a creation. It has the template with what the plan adds to it (J33),
-// the pod group of the creation (J44), the finalizer of jobs, and argument owner as its controller.
-// It shares no memory with the arguments. The server generates the name.
+// the pod group of the creation (J44), the finalizer of jobs exactly once, and argument owner as
+// its controller. It shares no memory with the arguments. The server generates the name.
 func NewPod(
 	namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation,
 ) *corev1.Pod {

@@ -25,8 +25,8 @@ type book struct {
 	known   map[job.UID]bool
 	ranges  map[string]*asked
 
-	// base is the time from which the laws account for each run. It is unknown while open is set:
-	// from an edit until a run starts.
+	// base is a time: the laws account for each run after it. It is unknown while open is set: from
+	// an edit until a run starts.
 	base     time.Time
 	open     bool
 	reported int

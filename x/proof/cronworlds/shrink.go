@@ -2,8 +2,8 @@ package cronworlds
 
 import "slices"
 
-// shrink returns shorter and duller decisions that break the same law. The argument tries is about
-// how many worlds it may play.
+// shrink returns shorter and duller decisions that break the same law. It plays at most as many
+// worlds as the argument tries.
 func shrink(decisions []int, law string, t tamper, tries int) []int {
 	breaks := func(try []int) bool {
 		tries--

@@ -242,8 +242,8 @@ func TestInterned(t *testing.T) {
 // forked is a system of three steps. A fault may replace each of them. Every state is at rest, or
 // comes to rest by one more step. The end of a state depends on its fault.
 type forked struct {
-	// matters and hides are numbers of steps. A fault in the first of these steps changes the end.
-	// After a fault in the second, the end is unknown.
+	// matters is the number of the step in which a fault changes the end. hides is the number of
+	// the step after whose fault the end is unknown. -1 means that there is no such step.
 	matters, hides int
 }
 

@@ -276,7 +276,8 @@ func (w *worker) moveJob(s, next *state, k kind, number int) {
 }
 
 // newVersion notes a write to the job. The argument by is the controller that wrote, or -1 for
-// another writer. If versions are not compared, it is enough to know whether a view is behind.
+// another writer or a delayed write. If versions are not compared, it is enough to know whether a
+// view is behind.
 func (w *worker) newVersion(s *state, by int) {
 	if s.delayed != 0 { // its write was conditional on the version
 		s.delayed = 0

@@ -157,7 +157,7 @@ func (r *session) holdCronJobs() {
 	}
 }
 
-// hold suspends all jobs until the program runs again. A CronJob may be starting a job at the same
+// hold suspends all jobs until the next "batchrun run". A CronJob may be starting a job at the same
 // time. Then the loop of that job starts later, and suspends the job.
 func (r *session) hold() error {
 	r.holdCronJobs()

@@ -660,8 +660,8 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
-	// If the pods are gone, parallelism enters into the estimate of their mean time. So a patch of
-	// parallelism may not remove the finding.
+	// If the pods are gone, parallelism enters into the estimate of their mean time. So it is no
+	// fault if the finding stays after a patch of parallelism.
 	isEdit := slices.ContainsFunc(r.Acts(), func(a *explain.Act) bool { return a.Verb == explain.Edits })
 	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
 		len(before.podsOf(with)) < 3

@@ -15,8 +15,8 @@ type Source struct {
 	Fresh bool
 }
 
-// farApart is a limit. AsOf warns if a file was written later than this after the newest time in
-// the file's objects.
+// farApart is a limit. AsOf warns if the newest file was written more than this time after the
+// newest time in the objects.
 const farApart = time.Hour
 
 // AsOf returns the time for which to explain the objects if the user gives none. For a cluster, a
