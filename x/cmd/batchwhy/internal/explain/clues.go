@@ -18,9 +18,11 @@ func (l *look) clues(f failure) (text string, remedies []*Remedy) {
 	if f.kind == failedStart {
 		text, _ = l.notExecutable(p, c.Message) // startRemedies say what to do
 	}
-	for _, clue := range []func(*read.Pod, *read.Container) (string, *Remedy){
-		l.notExpanded, l.notAllowed, l.otherImage,
-	} {
+	ask := []func(*read.Pod, *read.Container) (string, *Remedy){l.otherImage}
+	if f.kind == failedOther && f.container.ExitCode != 137 { // one that was killed had begun its work
+		ask = append(ask, l.notExpanded, l.notAllowed)
+	}
+	for _, clue := range ask {
 		more, r := clue(p, c)
 		text += more
 		if r != nil {
@@ -76,6 +78,9 @@ func (l *look) notExecutable(p *read.Pod, message string) (string, *Remedy) {
 		return "", nil
 	}
 	for _, c := range p.Spec.Containers {
+		if len(c.Command) > 0 && c.Command[0] != program {
+			continue // another container runs it
+		}
 		for _, m := range c.Mounts {
 			mode, isFiles := p.Spec.Modes[m.Volume]
 			isBelow := program == m.Path || strings.HasPrefix(program, strings.TrimSuffix(m.Path, "/")+"/")
@@ -98,14 +103,25 @@ func (l *look) notAllowed(p *read.Pod, bad *read.Container) (string, *Remedy) {
 	if !ok || !contains(bad.Message, "forbidden", "cannot") || strings.ContainsAny(name, " \n") {
 		return "", nil
 	}
+	where, with, elsewhere := p.Namespace, "a Role and a RoleBinding", true
+	switch ns := quoted(bad.Message, "in the namespace"); {
+	case contains(bad.Message, "at the cluster scope"):
+		with = "a ClusterRole and a ClusterRoleBinding"
+	case ns != "" && ns != p.Namespace:
+		where, with = ns, with+" in namespace "+ns
+	default:
+		elsewhere = false
+	}
 	if name != "default" || l.job.Template.ServiceAccount != "" {
-		return "", inspect(fmt.Sprintf("give service account %s that right, with a Role and a RoleBinding; this shows "+
-			"what it may do", name), kubectl(p.Namespace, "auth", "can-i", "--list", "--as="+account+name))
+		return "", inspect(fmt.Sprintf("give service account %s that right, with %s; this shows what it may do", name,
+			with), kubectl(where, "auth", "can-i", "--list", "--as="+account+name))
 	}
 
 	var bound []string
 	for _, b := range l.e.objects.Bound {
-		if other, is := strings.CutPrefix(b, p.Namespace+"/"); is && other != name && !slices.Contains(bound, other) {
+		other, is := strings.CutPrefix(b, p.Namespace+"/")
+		isNew := other != name && !slices.Contains(bound, other)
+		if is && isNew && !elsewhere {
 			bound = append(bound, other)
 		}
 	}
@@ -116,22 +132,40 @@ func (l *look) notAllowed(p *read.Pod, bad *read.Container) (string, *Remedy) {
 	return "; the pod runs as service account default, since serviceAccountName is not set", l.again(fix)
 }
 
-// runsBefore returns the Jobs of the same CronJob that have succeeded, oldest first.
-func (l *look) runsBefore() (all []*read.Job) {
-	owner := l.job.Controller()
-	if owner.Kind != "CronJob" {
-		return nil
+// goodRuns returns the Jobs of a CronJob that have succeeded, oldest first.
+func (e *Explainer) goodRuns(cron job.UID) []*read.Job {
+	all, ok := e.good[cron]
+	if ok {
+		return all
 	}
-	for _, j := range l.e.children[owner.UID] {
-		isIts := j.Controller().UID == owner.UID && j.CreationTimestamp.Before(l.job.CreationTimestamp)
-		if isIts && j.Object.Status.Finished() == job.ConditionComplete {
+	for _, j := range e.children[cron] {
+		s := &j.Object.Status
+		isTimed := !s.StartTime.IsZero() && !s.Condition(job.ConditionComplete).LastTransitionTime.IsZero()
+		if j.Controller().UID == cron && isTimed && s.Finished() == job.ConditionComplete {
 			all = append(all, j)
 		}
 	}
-	return sortedStably(all, byCreation)
+	all = sortedStably(all, func(a, b **read.Job) int { return (*a).CreationTimestamp.Compare((*b).CreationTimestamp) })
+	if e.good == nil {
+		e.good = make(map[job.UID][]*read.Job)
+	}
+	e.good[cron] = all
+	return all
 }
 
-func byCreation(a, b **read.Job) int { return (*a).CreationTimestamp.Compare((*b).CreationTimestamp) }
+// goodRuns returns the Jobs of the same CronJob that have succeeded, oldest first: those from before
+// this Job, and those from after it.
+func (l *look) goodRuns() (before, after []*read.Job) {
+	owner := l.job.Controller()
+	if owner.Kind != "CronJob" {
+		return nil, nil
+	}
+	all := l.e.goodRuns(owner.UID)
+	at, _ := slices.BinarySearchFunc(all, l.job.CreationTimestamp, func(j *read.Job, created time.Time) int {
+		return j.CreationTimestamp.Compare(created)
+	})
+	return all[:at], all[at:]
+}
 
 // timeOf returns how long a Job took that has succeeded.
 func timeOf(j *read.Job) time.Duration {
@@ -139,11 +173,13 @@ func timeOf(j *read.Job) time.Duration {
 	return s.Condition(job.ConditionComplete).LastTransitionTime.Sub(s.StartTime)
 }
 
-// otherImage reports that the last good run had another image under the same name.
+// otherImage reports that the last good run had another image under the same name. If a later run was
+// good, the image is hardly the cause.
 func (l *look) otherImage(p *read.Pod, bad *read.Container) (string, *Remedy) {
-	good, owner := l.runsBefore(), l.job.Controller().Name
-	image := p.Spec.Container(bad.Name).Image
-	if len(good) == 0 || bad.ImageID == "" || image == "" {
+	good, later := l.goodRuns()
+	owner, image := l.job.Controller().Name, p.Spec.Container(bad.Name).Image
+	isKnown := bad.ImageID != "" && image != ""
+	if len(good) == 0 || len(later) > 0 || !isKnown {
 		return "", nil
 	}
 	last := good[len(good)-1]
@@ -174,11 +210,17 @@ func (l *look) otherImage(p *read.Pod, bad *read.Container) (string, *Remedy) {
 
 // ownerSetBack warns that a tool may undo a change of the Job's CronJob.
 func (l *look) ownerSetBack() string {
-	m := read.Meta{Namespace: l.job.Namespace, Name: l.job.Controller().Name}
-	if c, ok := l.e.existingOf("CronJob", &m).(*read.CronJob); ok {
+	if c := l.ownerCronJob(); c != nil {
 		return setBack(&c.Meta)
 	}
 	return ""
+}
+
+// ownerCronJob returns the CronJob of the Job, or nil if it was not read.
+func (l *look) ownerCronJob() *read.CronJob {
+	m := read.Meta{Namespace: l.job.Namespace, Name: l.job.Controller().Name}
+	c, _ := l.e.existingOf("CronJob", &m).(*read.CronJob)
+	return c
 }
 
 // short returns the first digits of a digest.
@@ -186,7 +228,8 @@ func short(digest string) string { return "sha256:" + digest[:min(12, len(digest
 
 // outgrown describes how long the runs before have taken, if a run has reached its deadline.
 func (l *look) outgrown() (text string, r *Remedy) {
-	good, limit := l.runsBefore(), l.spec.ActiveDeadlineSeconds
+	good, _ := l.goodRuns()
+	limit := l.spec.ActiveDeadlineSeconds
 	if len(good) < 2 || limit == nil {
 		return "", nil
 	}
@@ -204,8 +247,16 @@ func (l *look) outgrown() (text string, r *Remedy) {
 	if grows && last > time.Duration(*limit)*time.Second*2/3 {
 		text += ", longer each time: the work has probably outgrown the deadline"
 	}
+	if c := l.ownerCronJob(); c != nil && c.Jobs != nil {
+		switch now := c.Jobs.ActiveDeadlineSeconds; {
+		case now == nil:
+			return text + "; jobTemplate of the CronJob sets none now", nil
+		case *now != *limit:
+			return fmt.Sprintf("%s; jobTemplate of the CronJob has %d now", text, *now), nil
+		}
+	}
 	owner := l.job.Controller().Name
-	longer := patch(l.job.Namespace, "cronjob", owner, "spec.jobTemplate.spec.activeDeadlineSeconds", 2**limit)
+	longer := patch(l.job.Namespace, "cronjob", owner, "spec.jobTemplate.spec.activeDeadlineSeconds", 2*(*limit))
 	return text, when("the work needs more time", does("give runs twice as long", "runs to come have it: one that "+
 		"hangs takes as long, and the next may be due before its end"+l.ownerSetBack(), longer))
 }
@@ -221,13 +272,9 @@ func (l *look) outgrownText(reason string) string {
 
 // shrunkFindings report that runs succeed in a small part of the time that they took before.
 func (l *cronLook) shrunkFindings() []Finding {
-	var took []time.Duration
-	var jobs []*read.Job
-	for _, j := range sortedStably(l.e.children[l.cron.UID], byCreation) {
-		isIts := j.Controller().UID == l.cron.UID && !j.Object.Status.StartTime.IsZero()
-		if isIts && j.Object.Status.Finished() == job.ConditionComplete {
-			jobs, took = append(jobs, j), append(took, timeOf(j))
-		}
+	jobs, took := l.e.goodRuns(l.cron.UID), []time.Duration(nil)
+	for _, j := range jobs {
+		took = append(took, timeOf(j))
 	}
 
 	// The runs before and after the change must differ by the factor 10.
@@ -240,10 +287,15 @@ func (l *cronLook) shrunkFindings() []Finding {
 			"they still do their work", len(took)-at, span(short), jobs[at].Name, span(long))
 		remedies := []*Remedy{inspect("read what the last run printed", kubectl(l.cron.Namespace, "logs",
 			"job/"+jobs[len(jobs)-1].Name))}
-		if c := pipe(&l.cron.Template); c != "" {
+		if c, shell := pipe(&l.cron.Template); c != "" {
 			text += fmt.Sprintf("; the shell of container %s runs a pipe without pipefail, whose exit code is that of "+
 				"the last program in it: a failure of another one counts as success", c)
-			remedies = append(remedies, l.edit("begin the shell's commands with set -o pipefail, or use no pipe"))
+			fix := "begin the shell's commands with set -o pipefail"
+			if !slices.Contains(strings.Fields("bash zsh ksh"), shell) {
+				fix = fmt.Sprintf("start the commands with bash -o pipefail -c if the image has bash (%s of Debian "+
+					"and Ubuntu knows no pipefail)", shell)
+			}
+			remedies = append(remedies, l.edit(fix+", or use no pipe"))
 		}
 		f := finding(Warning, "RunsShrunk", text, remedies...)
 		f.Inferred = true
@@ -252,17 +304,18 @@ func (l *cronLook) shrunkFindings() []Finding {
 	return nil
 }
 
-// pipe returns the name of a container whose shell runs a pipe without pipefail, or "".
-func pipe(s *read.PodSpec) string {
+// pipe returns the name and the shell of a container that runs a pipe without pipefail, or "".
+func pipe(s *read.PodSpec) (container, shell string) {
 	for _, c := range s.Containers {
 		line := slices.Concat(c.Command, c.Args)
 		if len(line) < 3 || !slices.Contains(strings.Fields("sh bash dash ash zsh ksh"), path.Base(line[0])) {
 			continue
 		}
+		shell = path.Base(line[0])
 		isScript := strings.HasPrefix(line[1], "-") && strings.HasSuffix(line[1], "c")
 		if isScript && strings.Contains(line[2], " | ") && !strings.Contains(line[2], "pipefail") {
-			return c.Name
+			return c.Name, shell
 		}
 	}
-	return ""
+	return "", ""
 }

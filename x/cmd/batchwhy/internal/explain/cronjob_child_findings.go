@@ -232,18 +232,17 @@ func (l *cronLook) activeFindings() []Finding {
 		return nil
 	}
 
-	var idle []string
-	sick := active[0]
+	var idle []*cronjob.Child
+	var names []string
 	for _, c := range active {
 		if l.idles(c) {
-			if idle = append(idle, c.Name); len(idle) == 1 {
-				sick = c
-			}
+			idle, names = append(idle, c), append(names, c.Name)
 		}
 	}
-	oldest, newest, cause := active[0], active[len(active)-1], ""
-	if len(idle)*2 <= len(active) {
-		sick = oldest
+	oldest, cause := active[0], ""
+	sick := oldest
+	if len(idle)*2 > len(active) {
+		sick = idle[0]
 	}
 	f := l.troubleOf(l.jobs[sick.UID])
 	if f != nil {
@@ -256,8 +255,8 @@ func (l *cronLook) activeFindings() []Finding {
 	case n == int64(len(active)) && l.cron.JobsSuspended:
 		return nil // suspendedFindings report it
 	case n*2 > int64(len(active)):
-		remedies := []*Remedy{l.withdraw(active, newest, "they start at the same time once the cause is gone: delete "+
-			"all but the newest before")}
+		remedies := []*Remedy{l.withdraw(idle, idle[n-1], "they start at the same time once the cause is gone: delete "+
+			"those that do no work, except for the newest, before")}
 		if f != nil {
 			remedies = append(slices.Clone(f.Remedies[:min(2, len(f.Remedies))]), remedies...)
 		}
@@ -267,7 +266,7 @@ func (l *cronLook) activeFindings() []Finding {
 
 	forbid := "safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"
 	if n := int64(len(idle)); n > 0 {
-		forbid += fmt.Sprintf("; %s, which %s no work, %s back all runs unless deleted", list(idle),
+		forbid += fmt.Sprintf("; %s, which %s no work, %s back all runs unless deleted", list(names),
 			verb(n, "does", "do"), verb(n, "holds", "hold"))
 	}
 	deadline := l.enough()
@@ -283,14 +282,18 @@ func (l *cronLook) activeFindings() []Finding {
 		inspect("look what the oldest does", kubectl(l.cron.Namespace, "logs", "job/"+oldest.Name, "--tail=20")))
 }
 
-// withdraw returns the remedy that deletes all active Jobs except one.
+// withdraw returns the remedy that deletes all of some active Jobs except one.
 func (l *cronLook) withdraw(active []*cronjob.Child, kept *cronjob.Child, do string) *Remedy {
 	const most = 20
 	var acts []*Act
 	var names []string
 	risk := "safe: no pod of them works"
-	if len(active) > most {
-		do += fmt.Sprintf(" (the command names %d of them)", most)
+	others := len(active)
+	if slices.Contains(active, kept) {
+		others--
+	}
+	if others > most {
+		do += fmt.Sprintf(" (the command names %d of %d: repeat it with the others)", most, others)
 	}
 	for _, c := range active {
 		if c == kept || len(names) == most {

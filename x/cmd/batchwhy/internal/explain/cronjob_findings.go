@@ -161,7 +161,7 @@ func (l *cronLook) accepts(change *Act) error {
 func (l *cronLook) runNow(do string) *Remedy {
 	return does(do,
 		"starts immediately, also beside an active run: concurrencyPolicy does not hold it back, "+l.beside(),
-		start(l.cron.Namespace, l.cron.Name, l.cron.Name+"-by-hand"))
+		start(l.cron.Namespace, l.cron.Name, l.e.byHand(l.cron.Namespace, l.cron.Name)))
 }
 
 // beside describes how a Job that is started by hand affects the next run.

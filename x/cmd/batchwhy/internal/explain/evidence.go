@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (e *Explainer) reports(kind string, m *read.Meta) (all []read.Report) {
 		isBad := contains(r.Message, "fail", "error", "invalid", "immutable", "forbidden", "denied", "refused",
 			"cannot", "unable", "timed out", "timeout", "conflict", "waiting")
 		isAgain := slices.ContainsFunc(all, func(before read.Report) bool { return before.Message == r.Message })
-		isOld := r.At.Before(m.CreationTimestamp)
+		isOld := r.At.Before(m.CreationTimestamp) || r.At.Before(e.objects.Well[r.Kind+" "+r.Namespace+"/"+r.Name])
 		if concerns := named && isHere && isBad; concerns && !isAgain && !isOld {
 			all = append(all, r)
 		}
@@ -168,16 +169,23 @@ func (l *look) labelText(key string, values []string) string {
 	return text
 }
 
-// cordonedFor returns the names of the cordoned nodes that can use the volumes of a pod, if not all
-// nodes can.
+// cordonedFor returns the names of the cordoned nodes that can use all volumes of a pod, if not all
+// nodes can. If there are many, it returns NODE.
 func (l *look) cordonedFor(p *read.Pod) (all []string) {
-	for _, claim := range p.Spec.Claims {
-		v := l.e.objects.Volumes[p.Namespace+"/"+claim]
-		for _, name := range l.e.cordoned {
-			if v.Key != "" && slices.Contains(v.Values, l.e.objects.Nodes[name].Labels[v.Key]) {
-				all = append(all, name)
+	for _, name := range l.e.cordoned {
+		suits, excludes := false, false
+		for _, claim := range p.Spec.Claims {
+			if v := l.e.objects.Volumes[p.Namespace+"/"+claim]; v.Key != "" {
+				has := slices.Contains(v.Values, l.e.objects.Nodes[name].Labels[v.Key])
+				suits, excludes = suits || has, excludes || !has
 			}
 		}
+		if suits && !excludes {
+			all = append(all, name)
+		}
+	}
+	if len(all) > 3 {
+		return []string{"NODE"}
 	}
 	return all
 }
@@ -227,20 +235,29 @@ func (l *look) selectorRemedies(p *read.Pod) (all []*Remedy) {
 // holders describes where the pods run that a message about a volume names, as in "already used by
 // pod(s) a, b", and returns the first of them.
 func (l *look) holders(p *read.Pod, message string) (text string, first *read.Pod) {
-	_, names, _ := strings.Cut(message, "used by pod(s) ")
-	for _, other := range l.e.objects.Pods {
-		if other == nil || other.Namespace != p.Namespace || other.Object.Phase >= job.PodSucceeded {
-			continue
+	_, names, ok := strings.Cut(message, "used by pod(s) ")
+	if !ok {
+		return "", nil
+	}
+	if l.e.podsByName == nil {
+		l.e.podsByName = make(map[string]*read.Pod)
+		for _, other := range l.e.objects.Pods {
+			if other != nil && other.Object.Phase < job.PodSucceeded && other.Node != "" {
+				l.e.podsByName[other.Key()] = other
+			}
 		}
-		if slices.Contains(strings.Split(names, ", "), other.Name) && other.Node != "" {
-			first = other
+	}
+	for _, name := range strings.Split(names, ", ") {
+		if other := l.e.podsByName[p.Namespace+"/"+name]; other != nil {
+			first = cmp.Or(first, other)
 			text += fmt.Sprintf("; pod %s has it on node %s", other.Name, other.Node)
 		}
 	}
 	return text, first
 }
 
-// otherValue returns the value of a node label that is most like the one which no node has, or "".
+// otherValue returns the value of a node label that is like the one which no node has. It returns "" if
+// there is none, or more than one.
 func (l *look) otherValue(key, want string) (value string) {
 	with := l.e.withLabel(key)
 	if want == "" || len(with[want]) > 0 || len(with) > fewValues {
@@ -249,6 +266,9 @@ func (l *look) otherValue(key, want string) (value string) {
 	for _, v := range sortedKeys(with) {
 		isLike := strings.HasPrefix(v, want) || strings.HasPrefix(want, v)
 		if v != "" && isLike {
+			if value != "" {
+				return ""
+			}
 			value = v
 		}
 	}
@@ -256,7 +276,8 @@ func (l *look) otherValue(key, want string) (value string) {
 }
 
 // backendOf returns the Deployment or StatefulSet that should answer for the Service which the URL in a
-// message names, as in https://NAME.NAMESPACE.svc:443/, if it has no ready pod.
+// message names, as in https://NAME.NAMESPACE.svc:443/, if none has a ready pod. If there are several,
+// it returns the one with the most replicas.
 func (e *Explainer) backendOf(message string) (b read.Backend, ok bool) {
 	_, url, _ := strings.Cut(message, "://")
 	host, _, isService := strings.Cut(url, ".svc")
@@ -266,16 +287,20 @@ func (e *Explainer) backendOf(message string) (b read.Backend, ok bool) {
 		return b, false
 	}
 	for _, key := range sortedKeys(e.objects.Backends) {
-		b = e.objects.Backends[key]
-		isIt := b.Namespace == namespace
+		other := e.objects.Backends[key]
+		isIt := other.Namespace == namespace
 		for label, value := range selector {
-			isIt = isIt && b.Labels[label] == value
+			isIt = isIt && other.Labels[label] == value
 		}
-		if isIt {
-			return b, true
+		switch {
+		case !isIt:
+		case other.Ready > 0:
+			return b, false // it answers
+		case !ok, other.Replicas > b.Replicas:
+			b, ok = other, true
 		}
 	}
-	return b, false
+	return b, ok
 }
 
 // backendRemedies say how to let a webhook answer again.

@@ -50,8 +50,12 @@ type Explainer struct {
 	// value, for the labels that were looked for.
 	cordoned []string
 	labelled map[string]map[string][]string
-	queue    []any
-	report   Report
+	// good has the Jobs of each CronJob that have succeeded, oldest first, for those that were looked for.
+	good map[job.UID][]*read.Job
+	// podsByName has the pods on nodes that have not ended, by NAMESPACE/NAME, once one was looked for.
+	podsByName map[string]*read.Pod
+	queue      []any
+	report     Report
 }
 
 // New prepares the explanation of all objects.

@@ -142,12 +142,15 @@ func (l *look) stoppedPod() (*gonePod, *read.Event) {
 	for i := range slices.Backward(l.gone) {
 		p := &l.gone[i]
 		e := lastEvent(p.events, "Killing")
+		end := l.failedAt()
 		byController := func(own read.Event) bool {
 			return own.Reason == "SuccessfulDelete" && strings.HasSuffix(own.Message, p.name)
 		}
 		switch {
 		case e == nil, !l.stopsWork(e.Message), lastEvent(p.events, "DeadlineExceeded") != nil:
 			continue
+		case !end.IsZero() && !e.Last.Before(end):
+			continue // the controller deletes active pods then
 		case slices.ContainsFunc(l.events, byController):
 			continue
 		}

@@ -74,12 +74,20 @@ func (l *look) heldFindings() (all []Finding) {
 // checkFinding reports that Kueue has reserved quota for the Job and waits for admission checks.
 func (l *look) checkFinding() Finding {
 	var checks []string
-	severity := Note
+	severity, isRejected := Note, false
 	for _, c := range l.workload.Checks {
 		checks = append(checks, fmt.Sprintf("%s (%s%s)", c.Name, c.State, after(": ", told(c.Message))))
 		if c.State != "Pending" {
 			severity = Warning
 		}
+		isRejected = isRejected || c.State == "Rejected"
+	}
+	if isRejected {
+		return finding(Error, "QueueWaits", fmt.Sprintf("Kueue has reserved quota for the Job since %s, and does not "+
+			"start it: an admission check has rejected it: %s", l.clock(l.workload.Reserved), list(checks)),
+			inspect("correct what the check reports; Kueue deactivates a workload that is rejected: look whether its "+
+				"spec.active is false, and set it to true then", kubectl(l.job.Namespace, "describe", "workload",
+				l.workload.Name)))
 	}
 	return finding(severity, "QueueWaits", fmt.Sprintf("Kueue has reserved quota for the Job since %s, and starts it "+
 		"when its admission checks are ready: %s", l.clock(l.workload.Reserved), list(checks)),

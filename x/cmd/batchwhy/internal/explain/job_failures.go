@@ -706,10 +706,7 @@ func (l *look) deadlineRemedies() []*Remedy {
 // deletedAtEnd returns the active pods that the controller deleted because the Job failed, by its events.
 // The status counts them as failed.
 func (l *look) deletedAtEnd() (names []string) {
-	end := l.status.Condition(job.ConditionFailureTarget).LastTransitionTime
-	if end.IsZero() {
-		end = l.status.Condition(job.ConditionFailed).LastTransitionTime
-	}
+	end := l.failedAt()
 	if end.IsZero() {
 		return nil
 	}
@@ -720,6 +717,14 @@ func (l *look) deletedAtEnd() (names []string) {
 		}
 	}
 	return names
+}
+
+// failedAt returns the time from which on the Job counts as failed, or zero.
+func (l *look) failedAt() time.Time {
+	if c := l.status.Condition(job.ConditionFailureTarget); !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime
+	}
+	return l.status.Condition(job.ConditionFailed).LastTransitionTime
 }
 
 // failedBefore returns the number of pods that failed before the Job did, for a reason. If isKnown is

@@ -219,10 +219,9 @@ func (l *look) quotaFindings() []Finding {
 	}
 	_, why, _ := strings.Cut(e.Message, "exceeded quota: ")
 	text := fmt.Sprintf("a quota has let fewer pods run at a time than parallelism %d, reported %s, last %s: %s. A "+
-		"pod that is refused has not failed and counts against no limit", value.Of(l.spec.Parallelism), times(e.Count),
-		l.at(e.Last), told(why))
+		"pod that is refused has not failed", value.Of(l.spec.Parallelism), times(e.Count), l.at(e.Last), told(why))
 	wait := "the controller creates the other pods as these end"
-	if left := l.remaining(); left > 0 && left <= l.found.Active {
+	if left := l.remaining(); left > 0 && left <= l.found.Active || l.drains() {
 		wait = "the pods that exist are all that are left to do"
 	}
 	return oneFinding(Note, "QuotaHolds", text, inspect("wait: "+wait,

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,13 +154,9 @@ func (l *look) containerTrouble(i int) *podTrouble {
 				}}, p.CreationTimestamp}
 		}
 
-		kill, why := lastEvent(l.podEvents[i], "Killing"), ""
-		isKilled := kill != nil && contains(kill.Message, c.Name+" failed startup probe")
+		kind, why := l.killedByProbe(i, c)
 		isStarting := c.Sidecar && (c.Waiting || !c.Started)
-		if isKilled && isStarting && c.Restarts > 0 {
-			if probe := lastEvent(l.podEvents[i], "Unhealthy"); probe != nil {
-				why = ": " + plainly(probe.Message)
-			}
+		if kind == "startup" && isStarting && c.Restarts > 0 {
 			return &podTrouble{Finding{Severity: Error, Code: "SidecarNotStarted",
 				Text: fmt.Sprintf("cannot begin, native sidecar %s is killed by its startupProbe and was restarted "+
 					"%s, and the other containers wait until the probe succeeds%s", c.Name,
@@ -338,14 +335,7 @@ func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 		return f, true
 	}
 
-	if e := lastEvent(l.podEvents[i], "Killing"); e != nil && contains(e.Message, "liveness probe", "startup probe") {
-		why, kind := "", "liveness"
-		if contains(e.Message, "startup probe") {
-			kind = "startup"
-		}
-		if probe := lastEvent(l.podEvents[i], "Unhealthy"); probe != nil {
-			why = ": " + plainly(probe.Message)
-		}
+	if kind, why := l.killedByProbe(i, c); kind != "" {
 		return Finding{Severity: Warning, Code: "ProbeKills",
 			Text: fmt.Sprintf("is killed by the %s probe, container %s was restarted %s%s%s", kind, c.Name,
 				count(int64(c.Restarts), "time"), why, l.restartsLeft()),
@@ -361,6 +351,24 @@ func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 			count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Reason, c.Last.Message),
 			l.restartsLeft()),
 		Remedies: []*Remedy{l.logs(p, c.Name, true)}}, true
+}
+
+// killedByProbe returns which probe has made the kubelet kill a container last, "liveness" or "startup",
+// and what the probe reported. It returns "" if none has.
+func (l *look) killedByProbe(i int, c *read.Container) (kind, why string) {
+	isOther := func(e read.Event) bool { return !contains(e.Message, "container "+c.Name+" failed ") }
+	e := lastEvent(slices.DeleteFunc(slices.Clone(l.podEvents[i]), isOther), "Killing")
+	switch {
+	case e == nil:
+	case contains(e.Message, "liveness probe"):
+		kind = "liveness"
+	case contains(e.Message, "startup probe"):
+		kind = "startup"
+	}
+	if probe := lastEvent(l.podEvents[i], "Unhealthy"); kind != "" && probe != nil && contains(probe.Message, kind) {
+		why = ": " + plainly(probe.Message)
+	}
+	return kind, why
 }
 
 // sidecarTrouble reports a pod that helpers keep running after the work has ended.

@@ -244,6 +244,8 @@ func (l *look) changeSuspended(do string, field [2]string) []*Remedy {
 	switch isOwned := owner != "" && owner != "CronJob"; {
 	case l.job.IsManifest, l.isFinished(), l.fails(), l.drains(), l.succeeded() == 0:
 		return nil
+	case !l.closing.IsZero(), !l.snapshot.Job.DeletionTimestamp.IsZero():
+		return nil // nothing stays
 	case isOwned, keeperOf(&l.job.Meta).name != "", l.isQueued(), l.isSuspended(): // the other sets it back
 		return nil
 	}
@@ -257,7 +259,8 @@ func (l *look) changeSuspended(do string, field [2]string) []*Remedy {
 	ns, name := l.job.Namespace, l.job.Name
 	return []*Remedy{when("what is done is to stay", does(fmt.Sprintf("suspend the Job, %s of its template, which "+
 		"servers from Kubernetes 1.36 on allow once no pod is active, and resume it", do),
-		"pods that run are deleted with their logs, and begin their work again; completions already done stay",
+		"pods that run are deleted with their logs, and begin their work again; completions already done stay; a "+
+			"change that is refused, since pods still end, leaves the Job suspended: repeat it",
 		patch(ns, "job", name, "spec.suspend", true), edit(ns, "job", name),
 		patch(ns, "job", name, "spec.suspend", false)))}
 }
@@ -377,7 +380,17 @@ func (l *look) startAnew(do string, acts ...*Act) *Remedy {
 	return does(do+", and start a run without waiting for the schedule",
 		"starts immediately, also beside a scheduled run, and does again what the failed run has done"+l.ranFor()+
 			"; this Job and its logs stay as long as the history keeps them",
-		append(acts, start(l.job.Namespace, cronJob, cronJob+"-by-hand"))...)
+		append(acts, start(l.job.Namespace, cronJob, l.e.byHand(l.job.Namespace, cronJob)))...)
+}
+
+// byHand returns the name of a Job that is started from a CronJob by hand, which no Job has yet.
+func (e *Explainer) byHand(namespace, cronJob string) string {
+	base := cronJob + "-by-hand"
+	name := base
+	for n := 2; e.existingOf("Job", &read.Meta{Namespace: namespace, Name: name}) != nil; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
 }
 
 // ranFor returns how long the Job was active, if that is long.

@@ -30,12 +30,13 @@ type Objects struct {
 	Nodes map[string]Node
 	// Reports are conditions and warnings of objects of other kinds that may name a Job.
 	Reports []Report
+	// Well has since when objects of other kinds are well, by kind, namespace and name.
+	Well map[string]time.Time
 	// Volumes has the volumes that not each node can use, by NAMESPACE/NAME of their claims.
 	Volumes map[string]Volume
 	// Services has the selectors of Services by NAMESPACE/NAME.
 	Services map[string]map[string]string
-	// Backends has the Deployments and StatefulSets without a pod that is ready, by kind, namespace and
-	// name.
+	// Backends has the Deployments and StatefulSets by kind, namespace and name.
 	Backends map[string]Backend
 	// Queues has the names of the LocalQueues of Kueue by namespace.
 	Queues map[string][]string

@@ -41,10 +41,10 @@ type Volume struct {
 	Values []string
 }
 
-// Backend is a Deployment or StatefulSet without a pod that is ready.
+// Backend is a Deployment or StatefulSet. Ready is the number of its pods that are ready.
 type Backend struct {
 	Kind, Namespace, Name string
-	Replicas              int32
+	Replicas, Ready       int32
 	Labels                map[string]string // of its pods
 }
 
@@ -85,6 +85,7 @@ type otherSpec struct {
 }
 
 type otherStatus struct {
+	Phase           string           `json:"phase"`
 	ReadyReplicas   int32            `json:"readyReplicas"`
 	AdmissionChecks []AdmissionCheck `json:"admissionChecks"`
 	Operation       struct {
@@ -125,7 +126,7 @@ func (o *Objects) addOther(data []byte, head *envelope) {
 		o.addWorkload(head, &x.Status)
 		return
 	case "PersistentVolume":
-		o.addVolume(&x.Spec)
+		o.addVolume(&x)
 	case "Deployment", "StatefulSet":
 		o.addBackend(m, head.Kind, &x)
 	case "Service":
@@ -151,14 +152,27 @@ func (o *Objects) addOther(data []byte, head *envelope) {
 		if run.Phase != "Succeeded" {
 			r.Type, r.Reason, r.Message, r.At = "operation", run.Phase, run.Message, run.Started
 			o.addReport(r)
+		} else {
+			o.isWell(head.Kind, m, run.Started)
 		}
 	}
 
 	for _, c := range head.Status.Conditions {
 		r.Type, r.Reason, r.Message, r.At = c.Type, strings.TrimSpace(c.Status+" "+c.Reason), c.Message, c.At
 		o.addReport(r)
+		if c.Type == "Ready" && c.Status == "True" {
+			o.isWell(head.Kind, m, c.At)
+		}
 	}
 	o.pass(head.Kind)
+}
+
+// isWell notes since when an object of another kind is well, so that what was reported before is past.
+func (o *Objects) isWell(kind string, m *Meta, since time.Time) {
+	if o.Well == nil {
+		o.Well = make(map[string]time.Time)
+	}
+	o.Well[kind+" "+m.Key()] = since
 }
 
 // maxReports is the number of reports that are kept.
@@ -172,10 +186,13 @@ func (o *Objects) addReport(r Report) {
 	}
 }
 
-func (o *Objects) addVolume(spec *otherSpec) {
-	terms := spec.NodeAffinity.Required.Terms
+func (o *Objects) addVolume(x *other) {
+	spec, terms := &x.Spec, x.Spec.NodeAffinity.Required.Terms
 	if len(terms) != 1 || spec.ClaimRef.Name == "" { // with several terms, each would have to be read
 		return
+	}
+	if x.Status.Phase != "" && x.Status.Phase != "Bound" {
+		return // a volume that is released keeps the name of the claim that it had
 	}
 	for _, e := range terms[0].Expressions {
 		if e.Operator != "In" {
@@ -194,13 +211,12 @@ func (o *Objects) addBackend(m *Meta, kind string, x *other) {
 	if x.Spec.Replicas != nil {
 		b.Replicas = *x.Spec.Replicas
 	}
-	key := kind + " " + m.Key()
-	delete(o.Backends, key)
-	if m.UID == "" || x.Status.ReadyReplicas > 0 { // a manifest is not in the cluster
+	b.Ready = x.Status.ReadyReplicas
+	if m.UID == "" { // a manifest is not in the cluster
 		return
 	}
 	if o.Backends == nil {
 		o.Backends = make(map[string]Backend)
 	}
-	o.Backends[key] = b
+	o.Backends[kind+" "+m.Key()] = b
 }

@@ -210,9 +210,9 @@ func TestOthers(t *testing.T) {
 	const term = `{"matchExpressions": [{"key": "arch", "operator": "NotIn", "values": ["x"]}, {"key": "zone", "operator": "In", "values": ["a"]}]}`
 
 	for _, test := range []struct{ name, text, want string }{
-		{"a Deployment without a ready pod", deployment(""), `map[Deployment n/d:{Deployment n d 2 map[a:b]}] [] map[]`},
-		{"one that is ready", deployment(`"readyReplicas": 1`), `map[] [] map[]`},
-		{"one that becomes ready", deployment("") + deployment(`"readyReplicas": 1`), `map[] [] map[]`},
+		{"a Deployment without a ready pod", deployment(""), `map[Deployment n/d:{Deployment n d 2 0 map[a:b]}] [] map[]`},
+		{"one that is ready", deployment(`"readyReplicas": 1`), `map[Deployment n/d:{Deployment n d 2 1 map[a:b]}] [] map[]`},
+		{"one that becomes ready", deployment("") + deployment(`"readyReplicas": 1`), `map[Deployment n/d:{Deployment n d 2 1 map[a:b]}] [] map[]`},
 		{"a manifest", strings.Replace(deployment(""), `, "uid": "1"`, "", 1), `map[] [] map[]`},
 		{"a report about a Job", report("Job/n/a failed"), `map[] [{Kustomization n k  Ready False Job/n/a failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
 		{"a later report", report("Job/n/a failed") + report("Job/n/b failed"), `map[] [{Kustomization n k  Ready False Job/n/b failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
