@@ -16,13 +16,20 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// findings returns everything that is wrong with the CronJob or will become a problem, worst first.
+// findings returns everything that is wrong with the CronJob or will become a problem, worst first. A
+// missing time zone is left out if something is wrong: who asks about that did not ask for the zone.
 func (l *cronLook) findings() []Finding {
-	return worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
+	all := worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
 		l.reportFindings(), l.namesakeFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(),
 		l.replaceFindings(), l.activeFindings(), l.failedRunFindings(), l.shrunkFindings(), l.successFindings(),
 		l.overrunFindings(), l.missedFindings(), l.clockFindings(), l.staleFindings(), l.historyFindings(),
 		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
+
+	isWrong := func(f Finding) bool { return f.Severity != Note }
+	if slices.ContainsFunc(all, isWrong) {
+		all = slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "NoTimeZone" })
+	}
+	return all
 }
 
 func (l *cronLook) set(do, field string, value any, risk string) *Remedy {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -246,7 +247,10 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 			end.Risk += " The run that starts has the same trouble, unless spec.jobTemplate or its cause is " +
 				"corrected first."
 		}
+		leaving := l.jobs[active[0].UID]
 		switch long := l.runsLong(active[0]); {
+		case leaving != nil && !leaving.DeletionTimestamp.IsZero():
+			cause, remedies = cmp.Or(cause, "; the Job is being deleted"), stuck[:min(2, len(stuck))]
 		case cause == "" && long != "":
 			cause, remedies = "; "+long, append(l.longRemedies(active[0]), when("it hangs", end))
 		case cause == "" && !l.podsRead:

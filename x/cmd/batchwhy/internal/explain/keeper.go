@@ -18,11 +18,15 @@ type keeper struct {
 
 // keeperOf finds the tool that keeps an object, by its labels and annotations.
 func keeperOf(m *read.Meta) keeper {
-	app, _, _ := strings.Cut(m.Annotations["argocd.argoproj.io/tracking-id"], ":")
-	marks := map[string]string{"app": cmp.Or(app, m.Labels["argocd.argoproj.io/instance"])}
+	marks := map[string]string{}
 	for key, value := range m.Labels {
 		marks[key] = value
 	}
+
+	// The other marks are not labels, although a label of a user may have the same key.
+	tracked, _, _ := strings.Cut(m.Annotations["argocd.argoproj.io/tracking-id"], ":")
+	marks["argocd"] = cmp.Or(tracked, m.Labels["argocd.argoproj.io/instance"])
+	marks["kustomize"] = ""
 	if marks["helm"] = m.Annotations["meta.helm.sh/release-name"]; marks["helm"] == "" &&
 		marks["app.kubernetes.io/managed-by"] == "Helm" {
 		marks["helm"] = "RELEASE"
@@ -32,7 +36,7 @@ func keeperOf(m *read.Meta) keeper {
 	}
 
 	for _, k := range []struct{ mark, name, source, command, namespace string }{
-		{"app", "Argo CD", "the source of application ", "argocd app sync ", ""},
+		{"argocd", "Argo CD", "the source of application ", "argocd app sync ", ""},
 		{"helm.toolkit.fluxcd.io/name", "Flux", "HelmRelease ", "flux reconcile helmrelease --force ",
 			marks["helm.toolkit.fluxcd.io/namespace"]},
 		{"kustomize.toolkit.fluxcd.io/name", "Flux", "the source of Kustomization ",

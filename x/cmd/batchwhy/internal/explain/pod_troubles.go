@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -486,23 +487,29 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 	if age <= pendingLong {
 		return nil
 	}
+	warned := ""
+	if e := latestWarning(events); e != nil {
+		warned = fmt.Sprintf("; the last warning, %s: %s", e.Reason, brief(e.Message))
+	}
 	if p.Node == "" {
-		name := p.Spec.Scheduler
-		if name == "" {
-			name = "default-scheduler"
+		const usual = "default-scheduler"
+		name := cmp.Or(p.Spec.Scheduler, usual)
+		var remedies []*Remedy
+		if warned != "" {
+			remedies = append(remedies, l.describePodRemedy(p))
 		}
-		return trouble("NotScheduled",
-			fmt.Sprintf("has no node, and no scheduler has reported anything: schedulerName is %s", name),
-			when("no scheduler has that name",
-				l.again("correct schedulerName: the scheduler of Kubernetes is default-scheduler,")),
-			when("the scheduler does not run", inspect("look for the scheduler's pods; on a managed control plane, "+
-				"ask its provider", "kubectl get pods -A -o wide | grep -i "+quote(shortName(name)))))
+		if name != usual {
+			remedies = append(remedies, when("no scheduler has that name",
+				l.again("correct schedulerName: the scheduler of Kubernetes is "+usual+",")))
+		}
+		remedies = append(remedies, when("the scheduler does not run", inspect("look for the scheduler's pods; on a "+
+			"managed control plane, ask its provider",
+			"kubectl get pods -A -o wide | grep -i "+quote(shortName(name)))))
+		text := fmt.Sprintf("has no node, and no scheduler has reported anything: schedulerName is %s", name)
+		return trouble("NotScheduled", text+warned, remedies...)
 	}
 
-	text := fmt.Sprintf("has node %s, which has not started %s containers", p.Node, whichContainers(p))
-	if e := latestWarning(events); e != nil {
-		text += fmt.Sprintf("; the last warning, %s: %s", e.Reason, brief(e.Message))
-	}
+	text := fmt.Sprintf("has node %s, which has not started %s containers", p.Node, whichContainers(p)) + warned
 	if hasRun(p) { // the kubelet is at work
 		return trouble("PodPending", text, l.describePodRemedy(p))
 	}

@@ -194,6 +194,9 @@ func (s scene) patch(a *explain.Act) error {
 	switch a.Kind {
 	case "job":
 		j := s.job(a.Namespace, a.Name)
+		if j != nil && fields.Metadata["finalizers"] != nil && !j.DeletionTimestamp.IsZero() {
+			s.Objects.Jobs = slices.DeleteFunc(s.Objects.Jobs, func(other *read.Job) bool { return other == j })
+		}
 		if j == nil || fields.Spec == nil {
 			return notThere(j == nil, a)
 		}
