@@ -16,6 +16,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
@@ -37,6 +38,18 @@ func TestCorpus(t *testing.T) {
 				playFile(t, file)
 			}
 		})
+	}
+}
+
+// TestPlay_TenantsJobOrphaned: the real controller reports the job of another namespace also in the
+// step that orphans it. The script ends there.
+func TestPlay_TenantsJobOrphaned(t *testing.T) {
+	s, err := script.Parse(`cronjob {"schedule":"* * * * *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never",` +
+		`"containers":[{"name":"main","image":"i"}]}}}}}` + "\nmanual\nsquat 2 elsewhere\ndeletecron Orphan\n")
+	must.OK(t, err)
+	r := Play(t, s, ours.Kubernetes(played))
+	if want := !played.IsBefore(release.V137()); r.Chance != want || r.Difference != "" {
+		t.Errorf("left to chance: %v, want %v; %s", r.Chance, want, clipped(r.Difference))
 	}
 }
 

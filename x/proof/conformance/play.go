@@ -107,6 +107,9 @@ type game struct {
 	figures      *figures
 	// manyFailed is true once more than one pod has failed, even if some of them are gone.
 	manyFailed bool
+	// hadTenantsJob is the answer of script.World.HasTenantsJob before the step, which may orphan
+	// that job.
+	hadTenantsJob bool
 	// seen holds the revisions of the servers at the last comparison.
 	seen [2]int64
 }
@@ -131,6 +134,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 		}
 
 		result.Steps++
+		g.hadTenantsJob = g.theirs.HasTenantsJob()
 		result.Difference = g.step(step)
 		isRestless := g.theirs.IsRestless() || g.ours.IsRestless()
 		if isRestless || result.Difference != "" && g.isLeftToChance() {
@@ -148,7 +152,8 @@ func play(s *script.Script, o ours.Options) (result Result) {
 // isLeftToChance reports whether chance may explain the difference that was just seen. The script
 // then ends. The package comment lists the cases.
 func (g *game) isLeftToChance() bool {
-	sharesUIDs := !g.release.IsBefore(release.V137()) && g.theirs.HasTenantsJob()
+	hasTenantsJob := g.hadTenantsJob || g.theirs.HasTenantsJob()
+	sharesUIDs := hasTenantsJob && !g.release.IsBefore(release.V137())
 	return sharesUIDs || g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)
 }
 
