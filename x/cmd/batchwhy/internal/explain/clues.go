@@ -42,12 +42,14 @@ func (l *look) notExpanded(p *read.Pod, bad *read.Container) (string, *Remedy) {
 		if isCode { // as in sh -c: the program runs what follows
 			return "", nil
 		}
+
 		before, rest, ok := strings.Cut(arg, "$(")
 		inner, _, isClosed := strings.Cut(rest, ")")
 		isReference := ok && isClosed && !strings.HasSuffix(before, "$")
 		if !isReference || l.isVariable(&spec, inner) {
 			continue
 		}
+
 		literal := "$(" + inner + ")"
 		if (isShell || len(spec.Command) == 0) && !strings.Contains(bad.Message, literal) {
 			continue // a shell may run it: the image may start one
@@ -77,6 +79,7 @@ func (l *look) notExecutable(p *read.Pod, message string) (string, *Remedy) {
 	if !ok || !contains(message, "permission denied") {
 		return "", nil
 	}
+
 	for _, c := range p.Spec.Containers {
 		if len(c.Command) > 0 && c.Command[0] != program {
 			continue // another container runs it
@@ -103,6 +106,7 @@ func (l *look) notAllowed(p *read.Pod, bad *read.Container) (string, *Remedy) {
 	if !ok || !contains(bad.Message, "forbidden", "cannot") || strings.ContainsAny(name, " \n") {
 		return "", nil
 	}
+
 	where, with, elsewhere := p.Namespace, "a Role and a RoleBinding", true
 	switch ns := quoted(bad.Message, "in the namespace"); {
 	case contains(bad.Message, "at the cluster scope"):
@@ -182,6 +186,7 @@ func (l *look) otherImage(p *read.Pod, bad *read.Container) (string, *Remedy) {
 	if len(good) == 0 || len(later) > 0 || !isKnown {
 		return "", nil
 	}
+
 	last := good[len(good)-1]
 	for _, other := range l.e.pods[last.UID] {
 		if other.Object.Phase != job.PodSucceeded || other.Spec.Container(bad.Name).Image != image {
@@ -194,8 +199,11 @@ func (l *look) otherImage(p *read.Pod, bad *read.Container) (string, *Remedy) {
 			if c.Name != bad.Name || !isOther {
 				continue
 			}
-			pinned := c.ImageID[strings.LastIndex(c.ImageID, "://")+1:]
-			pinned = strings.TrimPrefix(pinned, "//")
+
+			pinned := c.ImageID
+			if _, afterScheme, ok := strings.Cut(pinned, "://"); ok {
+				pinned = afterScheme
+			}
 			back := edit(l.job.Namespace, "cronjob", owner)
 			back.Command = kubectl(l.job.Namespace, "set", "image", "cronjob/"+owner, bad.Name+"="+pinned)
 			return fmt.Sprintf("; image %s is another one than in the last good run, %s of %s: its digest was %s, "+
@@ -272,17 +280,25 @@ func (l *look) outgrownText(reason string) string {
 
 // shrunkFindings report that runs succeed in a small part of the time that they took before.
 func (l *cronLook) shrunkFindings() []Finding {
-	jobs, took := l.e.goodRuns(l.cron.UID), []time.Duration(nil)
-	for _, j := range jobs {
+	jobs := l.e.goodRuns(l.cron.UID)
+	var took, least []time.Duration // least[i] is the shortest time of the runs up to i
+	for i, j := range jobs {
 		took = append(took, timeOf(j))
+		least = append(least, took[i])
+		if i > 0 {
+			least[i] = min(least[i], least[i-1])
+		}
 	}
 
 	// The runs before and after the change must differ by the factor 10.
-	for at := len(took) - 2; at >= 2; at-- {
-		long, short := slices.Min(took[:at]), slices.Max(took[at:])
-		if long < 2*time.Minute || long < 10*short {
+	short := time.Duration(0)
+	for at := len(took) - 1; at >= 2; at-- {
+		short = max(short, took[at])
+		long := least[at-1]
+		if at == len(took)-1 || long < 2*time.Minute || long < 10*short {
 			continue
 		}
+
 		text := fmt.Sprintf("the last %d good runs took %s at most, and those before %s took %s or more: look whether "+
 			"they still do their work", len(took)-at, span(short), jobs[at].Name, span(long))
 		remedies := []*Remedy{inspect("read what the last run printed", kubectl(l.cron.Namespace, "logs",
@@ -297,6 +313,7 @@ func (l *cronLook) shrunkFindings() []Finding {
 			}
 			remedies = append(remedies, l.edit(fix+", or use no pipe"))
 		}
+
 		f := finding(Warning, "RunsShrunk", text, remedies...)
 		f.Inferred = true
 		return []Finding{f}

@@ -295,6 +295,7 @@ func (l *cronLook) withdraw(active []*cronjob.Child, kept *cronjob.Child, do str
 	if others > most {
 		do += fmt.Sprintf(" (the command names %d of %d: repeat it with the others)", most, others)
 	}
+
 	for _, c := range active {
 		if c == kept || len(names) == most {
 			continue
@@ -304,6 +305,7 @@ func (l *cronLook) withdraw(active []*cronjob.Child, kept *cronjob.Child, do str
 			risk = "their work is ended, and their pods are deleted with their logs"
 		}
 	}
+
 	r := does(do, risk+"; what these runs should have done is done only by a later run", acts...)
 	r.Command = kubectl(l.cron.Namespace, append([]string{"delete", "job"}, names...)...)
 	return r

@@ -527,6 +527,7 @@ func (l *cronLook) jobsSuspended() Finding {
 			wait = append(wait, c)
 		}
 	}
+
 	if n := int64(len(wait)); n > 0 {
 		byAge := func(a, b *cronjob.Child) int { return a.CreationTimestamp.Compare(b.CreationTimestamp) }
 		oldest, newest := slices.MinFunc(wait, byAge), slices.MaxFunc(wait, byAge)
@@ -535,6 +536,7 @@ func (l *cronLook) jobsSuspended() Finding {
 		}
 		f.Text = fmt.Sprintf("%s; %s so, the oldest, %s, since %s.", strings.TrimSuffix(f.Text, "."),
 			count(n, "Job waits", "Jobs wait"), oldest.Name, l.clock(oldest.CreationTimestamp))
+
 		risk := "one run starts now"
 		if n > 1 {
 			risk += fmt.Sprintf("; all %d, resumed together, would run at the same time", n)
@@ -557,11 +559,13 @@ func (l *cronLook) zoneFindings() []Finding {
 	case l.plan.NextRun.IsZero() && !l.isSuspended():
 		return nil
 	}
+
 	if strings.Contains(l.spec.Schedule, "TZ=") {
 		return oneFinding(Warning, "ZoneInSchedule", "the schedule names its zone, which an API server accepts of "+
 			"no new CronJob: whoever creates this one again is refused",
 			l.zoneOut("safe: the runs stay at the same times"))
 	}
+
 	if zone := l.zoneOfContainers(); zone != "" {
 		return oneFinding(Note, "NoTimeZone", fmt.Sprintf("timeZone is not set: the zone of the "+
 			"kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here; TZ=%s in the "+

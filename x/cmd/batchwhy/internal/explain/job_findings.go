@@ -486,10 +486,12 @@ func (l *look) keptFindings() []Finding {
 		why += fmt.Sprintf(", and CronJob %s owns it without being its controller, so that no history limit counts it",
 			owners[i].Name)
 	}
+
 	ns, name, pods := l.job.Namespace, l.job.Name, ""
 	if n := int64(len(l.pods)); n > 0 {
 		pods = " and its " + count(n, "pod")
 	}
+
 	const day = 24 * time.Hour
 	ttl := int64(math.Ceil((l.now.Sub(l.endTime()) + day).Seconds()))
 	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job%s, %s after its end: %s", pods,

@@ -180,6 +180,7 @@ func (l *look) podCounts() string {
 	if n := l.found.Terminating; n > 0 {
 		s += fmt.Sprintf(", %d terminating", n)
 	}
+
 	n, t := l.failures(), l.terminatingFailures()
 	if l.plan.Verdict.Type == job.ConditionSuccessCriteriaMet { // the controller deletes them, as not needed
 		n, t = n-int64(t), 0

@@ -584,6 +584,7 @@ func (l *look) mountRemedies(p *read.Pod, message string) []*Remedy {
 	case contains(message, "multi-attach", "already used", "already exclusively attached"):
 		_, other := l.holders(p, message)
 		stays := other != nil && other.Controller().Kind != "Job" && other.Object.Deletion == nil
+
 		if stays && l.e.objects.Nodes[other.Node].NotReady.IsZero() {
 			label := "a label"
 			for _, key := range []string{"app.kubernetes.io/name", "app", "statefulset.kubernetes.io/pod-name"} {

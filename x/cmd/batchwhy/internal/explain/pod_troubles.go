@@ -431,6 +431,10 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 	trouble := func(code, text string, remedies ...*Remedy) *podTrouble {
 		return &podTrouble{Finding{Severity: Error, Code: code, Text: text, Remedies: remedies}, p.CreationTimestamp}
 	}
+	unschedulable := func(message string) *podTrouble {
+		text := "cannot be scheduled: " + told(message) + l.scaleUp(events) + l.nodesText(p, message)
+		return trouble("Unschedulable", text, l.scheduleRemedies(p, message, events)...)
+	}
 
 	scheduled := p.Condition("PodScheduled")
 	gates := p.Spec.Gates
@@ -441,18 +445,13 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 	case p.Node == "" && l.lacksGang(p):
 		return trouble("GangIncomplete", l.gangLack(), l.gangRemedy())
 	case scheduled.Status == "False":
-		t := trouble("Unschedulable", "cannot be scheduled: "+told(scheduled.Message)+l.scaleUp(events)+
-			l.nodesText(p, scheduled.Message),
-			l.scheduleRemedies(p, scheduled.Message, events)...)
+		t := unschedulable(scheduled.Message)
 		if age < slack*2 {
 			t.Severity = Warning
 		}
 		return t
 	case p.Node == "" && lastEvent(events, "FailedScheduling") != nil:
-		message := lastEvent(events, "FailedScheduling").Message
-		return trouble("Unschedulable", "cannot be scheduled: "+told(message)+l.scaleUp(events)+
-			l.nodesText(p, message),
-			l.scheduleRemedies(p, message, events)...)
+		return unschedulable(lastEvent(events, "FailedScheduling").Message)
 	}
 
 	if e := lastPull(events); e != nil {

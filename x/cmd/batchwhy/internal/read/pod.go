@@ -292,6 +292,7 @@ func (c *containerOfSpec) read(init bool) ContainerSpec {
 		Memory:      string(c.Resources.Requests.Memory),
 		MemoryLimit: string(c.Resources.Limits.Memory),
 	}
+
 	if len(c.From) == 0 {
 		out.Env = []string{}
 	}
