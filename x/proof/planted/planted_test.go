@@ -30,47 +30,32 @@ func TestListApplies(t *testing.T) {
 	}
 }
 
-// TestChooser: if bugs change a function, it is compiled once as it is, and once with each bug.
+// TestChooser: if bugs change a function, it is compiled as it is, and once more with each bug.
 func TestChooser(t *testing.T) {
-	const source = "package p\n\n// F adds.\nfunc (t *T) F(a int, more ...int) (n int) { return a + len(more) }\n\nfunc g() { h() }\n"
-	name, functions, err := functionsOf(source)
-	if err != nil || name != "p" {
-		t.Fatal(name, err)
+	const source = "package p\n\n// F adds.\nfunc (*T) F(a int, _ ...int) (n int) { return a + 1 }\n\nfunc g[K any]() { h() }\n"
+	p, err := newPlanted(source)
+	if err != nil || p.name != "p" {
+		t.Fatal(p.name, err)
 	}
-	p := planted{name: name, source: source, functions: functions, variants: map[string]map[int]string{}}
-	for number, change := range map[string][2]string{"X1": {"a + len", "a - len"}, "X2": {"h()", ""}} {
+	for number, change := range map[string][2]string{"X1": {"a + 1", "a - 1"}, "X2": {"h()", ""}} {
 		must.OK(t, p.add(number, strings.Replace(source, change[0], change[1], 1)))
 	}
-	if err := p.add("X3", source); err == nil {
-		t.Error("a bug that changes nothing was accepted")
+	for number, change := range map[string][2]string{"X3": {"", ""}, "X4": {"a int", "b int"}, "X5": {"func g", "func i"}} {
+		if err := p.add(number, strings.Replace(source, change[0], change[1], 1)); err == nil {
+			t.Errorf("%s, which changes no function or a signature, was accepted", number)
+		}
 	}
+
 	const want = `package p
 
 // F adds.
-func (t *T) FPlantedRight(a int, more ...int) (n int) { return a + len(more) }
+func (variantReceiver0 *T) F(a int, variantParameter1 ...int) (n int) { switch plantedBug {case "X1": return variantReceiver0.FPlantedX1(a, variantParameter1...);}; return a + 1 }
 
-func (t *T) FPlantedX1(a int, more ...int) (n int) { return a - len(more) }
+func g[K any]() { switch plantedBug {case "X2": gPlantedX2[K](); return;}; h() }
 
-func (planted *T) F(planted0 int, planted1 ...int) (n int) {
-	switch plantedBug {
-	case "X1":
-		return planted.FPlantedX1(planted0, planted1...)
-	}
-		return planted.FPlantedRight(planted0, planted1...)
-}
+func (*T) FPlantedX1(a int, _ ...int) (n int) { return a - 1 }
 
-func gPlantedRight() { h() }
-
-func gPlantedX2() {  }
-
-func g()  {
-	switch plantedBug {
-	case "X2":
-		gPlantedX2()
-		return
-	}
-		gPlantedRight()
-}
+func gPlantedX2[K any]() {  }
 `
 	if got := p.text(); got != want {
 		t.Error(got)

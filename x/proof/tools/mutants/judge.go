@@ -138,7 +138,7 @@ func withBuild(o options, p *pkg, m *mutant, use func(*suite)) error {
 	defer os.RemoveAll(folder)
 	texts := map[string]string{}
 	if m != nil {
-		texts[m.file.path] = apply(m.file.text, []edit{m.edit})
+		texts[m.file.path] = m.file.with(m.edit)
 	}
 	s, err := build(o.root, folder, p, texts)
 	if err == nil {
@@ -150,7 +150,7 @@ func withBuild(o options, p *pkg, m *mutant, use func(*suite)) error {
 // compilesWith reports whether the package compiles if the mutant replaces the original. The shared
 // build has both. So a mutant that removes the last use of an import compiles only there.
 func (p *pkg) compilesWith(m *mutant) bool {
-	_, err := p.check(map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}, nil)
+	_, err := p.check(map[string]string{m.file.path: m.file.with(m.edit)}, nil)
 	return err == nil
 }
 

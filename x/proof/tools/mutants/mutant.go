@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/x/proof/tools/variants"
 )
 
 type verdict int
@@ -20,17 +22,11 @@ const (
 
 func (v verdict) String() string { return [...]string{"alive", "killed", "late"}[v] }
 
-// An edit replaces the bytes [from, to) of a file.
-type edit struct {
-	from, to int
-	text     string
-}
-
 // A mutant is one edit of a file.
 type mutant struct {
 	file *file
 	fn   *ast.FuncDecl // nil for one of a package variable or constant
-	edit edit
+	edit variants.Edit
 	kind string // the operator
 	// before and after are the changed lines, joined to one line each.
 	before, after string
@@ -50,7 +46,7 @@ type mutant struct {
 
 // String returns the mutant's line of output.
 func (m *mutant) String() string {
-	at := m.file.position(m.edit.from)
+	at := m.file.position(m.edit.From)
 	return fmt.Sprintf("%s:%d:%d  %s", m.file.short, at.Line, at.Column, m.change())
 }
 
@@ -112,13 +108,13 @@ func sample(all []*mutant, o options) []*mutant {
 }
 
 // newMutant describes an edit by the lines that it changes.
-func newMutant(f *file, fn *ast.FuncDecl, kind string, e edit) *mutant {
-	from := strings.LastIndexByte(f.text[:e.from], '\n') + 1
+func newMutant(f *file, fn *ast.FuncDecl, kind string, e variants.Edit) *mutant {
+	from := strings.LastIndexByte(f.text[:e.From], '\n') + 1
 	to := len(f.text)
-	if i := strings.IndexByte(f.text[e.to:], '\n'); i >= 0 {
-		to = e.to + i
+	if i := strings.IndexByte(f.text[e.To:], '\n'); i >= 0 {
+		to = e.To + i
 	}
-	after := oneLine(f.text[from:e.from] + e.text + f.text[e.to:to])
+	after := oneLine(f.text[from:e.From] + e.Text + f.text[e.To:to])
 	if after == "" {
 		after = "nothing"
 	}
@@ -134,15 +130,8 @@ func oneLine(s string) string {
 	return string(r)
 }
 
-// apply makes edits that do not overlap.
-func apply(text string, edits []edit) string {
-	edits = slices.Clone(edits)
-	slices.SortStableFunc(edits, func(a, b edit) int { return b.from - a.from })
-	for _, e := range edits {
-		text = text[:e.from] + e.text + text[e.to:]
-	}
-	return text
-}
+// with returns the text of the file after an edit.
+func (f *file) with(e variants.Edit) string { return variants.Apply(f.text, []variants.Edit{e}) }
 
 // offset returns the offset of a position in the text.
 func (f *file) offset(p token.Pos) int { return f.tokens.Offset(p) }

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/batchplan/batchplan/x/proof/tools/variants"
 )
 
 // A walker finds the edits of one function, or of one declaration of package
@@ -14,7 +16,7 @@ type walker struct {
 	file  *file
 	fn    *ast.FuncDecl
 	stack []ast.Node // the nodes around the current one, outermost first
-	seen  map[edit]bool
+	seen  map[variants.Edit]bool
 	out   []*mutant
 }
 
@@ -23,7 +25,7 @@ type walker struct {
 func candidates(f *file) []*mutant {
 	var out []*mutant
 	for _, decl := range f.syntax.Decls {
-		w := &walker{file: f, seen: map[edit]bool{}}
+		w := &walker{file: f, seen: map[variants.Edit]bool{}}
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
 			if d.Body == nil || d.Name.Name == "init" || d.Name.Name == "_" {
@@ -89,8 +91,8 @@ func (w *walker) replace(kind string, n ast.Node, text string) {
 }
 
 func (w *walker) edit(kind string, from, to token.Pos, text string) {
-	e := edit{w.file.offset(from), w.file.offset(to), text}
-	if !w.seen[e] && w.file.text[e.from:e.to] != text {
+	e := variants.Edit{From: w.file.offset(from), To: w.file.offset(to), Text: text}
+	if !w.seen[e] && w.file.text[e.From:e.To] != text {
 		w.seen[e] = true
 		w.out = append(w.out, newMutant(w.file, w.fn, kind, e))
 	}

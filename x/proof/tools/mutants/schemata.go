@@ -1,33 +1,34 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/batchplan/batchplan/x/proof/tools/variants"
 )
 
 // functionName returns the name of the function's copy with the mutant. It is not exported, so that
 // tests which call all methods of a type do not find it.
 func (m *mutant) functionName() string { return fmt.Sprintf("mutant%d_%s", m.id, m.fn.Name.Name) }
 
-// copy returns the text of the function with the mutant.
-func (m *mutant) copy() string {
-	f, from := m.file, m.file.offset(m.fn.Pos())
-	name := edit{f.offset(m.fn.Name.Pos()) - from, f.offset(m.fn.Name.End()) - from, m.functionName()}
-	change := edit{m.edit.from - from, m.edit.to - from, m.edit.text}
-	return apply(f.text[from:f.offset(m.fn.End())], []edit{name, change})
+// function returns the function that the mutant changes.
+func (m *mutant) function() variants.Function {
+	return variants.Function{FuncDecl: m.fn, File: m.file.tokens, Text: m.file.text}
 }
+
+// copy returns the text of the function with the mutant.
+func (m *mutant) copy() string { return m.function().Renamed(m.functionName(), m.edit) }
 
 // parses reports whether the edited code parses.
 func (m *mutant) parses() bool {
-	text := apply(m.file.text, []edit{m.edit})
+	text := m.file.with(m.edit)
 	if m.fn != nil {
 		text = "package p\n" + m.copy()
 	}
@@ -66,7 +67,7 @@ func (p *pkg) mistyped(found []*mutant) map[int]bool {
 	})
 	for _, m := range found {
 		if m.fn == nil {
-			if _, err := p.check(map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}, nil); err != nil {
+			if _, err := p.check(map[string]string{m.file.path: m.file.with(m.edit)}, nil); err != nil {
 				wrong[m.id] = true
 			}
 		}
@@ -119,7 +120,7 @@ func (p *pkg) check(
 		config.Importer = lenient{p}
 		config.Error = func(err error) {
 			var e types.Error
-			if asTypesError(err, &e) && syntax[fset.Position(e.Pos).Filename] != nil {
+			if errors.As(err, &e) && syntax[fset.Position(e.Pos).Filename] != nil {
 				report(fset, syntax, e)
 			}
 		}
@@ -138,12 +139,6 @@ func (l lenient) Import(path string) (*types.Package, error) {
 	empty := types.NewPackage(path, filepath.Base(path))
 	empty.MarkComplete()
 	return empty, nil
-}
-
-func asTypesError(err error, to *types.Error) bool {
-	e, ok := err.(types.Error)
-	*to = e
-	return ok
 }
 
 // selector returns a file that reads the number of the requested mutant from the environment, and
@@ -180,7 +175,7 @@ func mutantReached(fn int) {
 // instrumented returns the files with these mutants, by path. A function is identified by the
 // smallest id of its mutants.
 func (p *pkg) instrumented(list []*mutant) map[string]string {
-	edits := map[*file][]edit{}
+	edits := map[*file][]variants.Edit{}
 	copies := map[*file]*strings.Builder{}
 
 	for start := 0; start < len(list); {
@@ -204,25 +199,20 @@ func (p *pkg) instrumented(list []*mutant) map[string]string {
 
 	texts := map[string]string{}
 	for f, list := range edits {
-		texts[f.path] = apply(f.text, list) + copies[f].String() + "\n"
+		texts[f.path] = variants.Apply(f.text, list) + copies[f].String() + "\n"
 	}
 	return texts
 }
 
-// overlay writes the changed files to a folder, with the list for go build.
-func overlay(folder string, texts map[string]string) (string, error) {
-	replace := map[string]string{}
-	for path, text := range texts {
-		changed := filepath.Join(folder, fmt.Sprintf("%d_%s", len(replace), filepath.Base(path)))
-		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
-			return "", err
+// dispatch returns the edits that make a function begin with a switch over its mutants.
+func dispatch(list []*mutant) []variants.Edit {
+	return list[0].function().Begin(func(call func(string) string) string {
+		var b strings.Builder
+		b.WriteString(" if mutantNo != 0 { switch mutantNo {")
+		for _, m := range list {
+			fmt.Fprintf(&b, "case %d: %s;", m.id, call(m.functionName()))
 		}
-		replace[path] = changed
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(folder, "overlay.json")
-	return name, os.WriteFile(name, list, 0o600)
+		fmt.Fprintf(&b, "}; mutantReached(%d) };", list[0].id)
+		return b.String()
+	})
 }

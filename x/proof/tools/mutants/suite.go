@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/x/proof/tools/variants"
 )
 
 // memory is the address space that a mutant may use, in KiB: some append forever.
@@ -47,7 +49,7 @@ func (s *suite) took() (sum time.Duration) {
 // build compiles the tests of a package, with changed files. It returns nil if the package has
 // none.
 func build(root, folder string, p *pkg, texts map[string]string) (*suite, error) {
-	changes, err := overlay(folder, texts)
+	changes, err := variants.Overlay(folder, texts)
 	if err != nil {
 		return nil, err
 	}
