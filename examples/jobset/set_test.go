@@ -195,7 +195,7 @@ func (c *cluster) remove(j *world.Job) {
 // settle runs the rounds of the jobs, and records what caches will show.
 func (c *cluster) settle(ctx context.Context) error {
 	c.Advance(c.Now().Add(time.Second))
-	if err := c.Settle(ctx); err != nil {
+	if err := c.Settle(); err != nil {
 		return err
 	}
 	for _, j := range c.Jobs() {

@@ -231,6 +231,11 @@ func TestJ14_Text(t *testing.T) {
 			if read.Canonical != (c.in == c.out) {
 				t.Errorf("canonical: %v", read.Canonical)
 			}
+			for i := range min(c.limit, 15) {
+				if Lists(c.in, i) != s.Has(i) {
+					t.Errorf("index %d: %v", i, s.Has(i))
+				}
+			}
 		})
 	}
 }

@@ -98,6 +98,16 @@ func Pieces(list string) iter.Seq2[string, Piece] {
 	}
 }
 
+// Lists reports whether a list names an index.
+func Lists(list string, index int32) bool {
+	for _, p := range Pieces(list) {
+		if p.OK && p.First <= index && index <= p.Last {
+			return true
+		}
+	}
+	return false
+}
+
 // follows reports whether before and p can be neighbours in a text that AppendText writes.
 func (p *Piece) follows(before *Piece) bool {
 	isShort := p.IsRange && p.Last-p.First < 2

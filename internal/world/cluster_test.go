@@ -1,7 +1,6 @@
 package world_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,21 +8,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 )
 
-// ExampleCluster has a CronJob and a job beside it on one clock. Each pod runs for seven minutes.
+// ExampleCluster has two jobs on one clock. Each pod runs for seven minutes.
 func ExampleCluster() {
 	c := world.NewCluster()
-	template := job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](1)}
-	spec := cronjob.Spec{Schedule: "*/30 * * * *", ConcurrencyPolicy: cronjob.Forbid}
-	cronjob.Default(&spec)
-	c.AddCronJob("report", spec, template, cronjob.Options{})
+	c.AddJob("report", job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](1)})
 	c.AddJob("import", job.Spec{Completions: ptr[int32](4), Parallelism: ptr[int32](2)})
 
 	for end := c.Now().Add(90 * time.Minute); c.Now().Before(end); c.Advance(c.Now().Add(time.Minute)) {
@@ -36,7 +30,7 @@ func ExampleCluster() {
 				}
 			}
 		}
-		if err := c.Settle(context.Background()); err != nil {
+		if err := c.Settle(); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -46,35 +40,29 @@ func ExampleCluster() {
 	fmt.Println(c.Err())
 	// Output:
 	// import Complete 00:16
-	// report-29453790 Complete 00:47
-	// report-29453820 Complete 01:17
+	// report Complete 00:16
 	// <nil>
 }
 
-// TestCluster_ManyLives plays jobs and CronJobs on one clock, some behind late views, with faults.
-// Then they come to rest: all jobs end, and no invariant is broken.
+// TestCluster_ManyLives plays jobs on one clock, some behind late views, with faults. Then they come
+// to rest: all jobs end, and no invariant is broken.
 func TestCluster_ManyLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := world.NewCluster()
-		var crons []*world.CronJob
 		for n := range rapid.IntRange(1, 4).Draw(t, "jobs") {
 			j := c.AddJob(fmt.Sprint("job-", n), jobgen.Specs().Draw(t, "spec"))
 			j.Stale = rapid.Bool().Draw(t, "stale")
 			j.DeliverAll()
 		}
-		for n := range rapid.IntRange(0, 2).Draw(t, "CronJobs") {
-			spec := cronjobgen.Specs().Draw(t, "CronJob")
-			crons = append(crons, c.AddCronJob(fmt.Sprint("cron-", n), spec, job.Spec{}, cronjob.Options{}))
-		}
 		for range rapid.IntRange(5, 30).Draw(t, "steps") {
-			clusterStep(t, c, crons)
+			clusterStep(t, c)
 		}
-		restCluster(t, c, crons)
+		restCluster(t, c)
 	})
 }
 
 // clusterStep makes one thing happen, and the controllers notice it.
-func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
+func clusterStep(t *rapid.T, c *world.Cluster) {
 	jobs := c.Jobs()
 	j := jobs[rapid.IntRange(0, len(jobs)-1).Draw(t, "job")]
 	switch n := rapid.IntRange(0, 9).Draw(t, "cluster step"); {
@@ -88,8 +76,6 @@ func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 		jobgen.Meddle(t, j)
 	case n < 8:
 		jobgen.DrawFaults(t, j, jobgen.AllFaults)
-	case len(crons) > 0:
-		cronjobgen.Request(t, crons[rapid.IntRange(0, len(crons)-1).Draw(t, "CronJob")])
 	}
 	if next := c.Next(); next.After(c.Now()) && next.Before(c.Now().Add(24*time.Hour)) &&
 		rapid.Bool().Draw(t, "wake up") {
@@ -102,17 +88,12 @@ func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 func later(now, before, after time.Time) time.Time { return now.Add(after.Sub(before)) }
 
 func settle(t *rapid.T, c *world.Cluster) {
-	must.OK(t, c.Settle(context.Background()))
+	must.OK(t, c.Settle())
 	must.OK(t, c.Err())
 }
 
-// restCluster ends the faults, lets all pods succeed, starts no more runs, and expects every job to
-// end.
-func restCluster(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
-	for _, w := range crons {
-		w.CronJob.Spec.Suspend, w.Fault = ptr(true), nil
-		w.Backfills = nil
-	}
+// restCluster ends the faults, lets all pods succeed, and expects every job to end.
+func restCluster(t *rapid.T, c *world.Cluster) {
 	for _, j := range c.Jobs() {
 		j.Stale, j.Fault = false, nil
 		j.Edit(func(s *job.Spec) { s.Suspend, s.Parallelism = ptr(false), ptr(max(*s.Parallelism, 1)) })

@@ -1,6 +1,6 @@
 // Package world is a small API server in memory, with a virtual clock: a [Job] with its
 // pods, or a [CronJob] with its jobs, a controller of this library, and an environment
-// that does what kubelets and users do. A [Cluster] is many of them on one clock.
+// that does what kubelets and users do. A [Cluster] is many jobs on one clock.
 //
 // A world draws no random numbers, starts no goroutine and never waits: the caller
 // decides what happens next, and when. Faults can be put between any two writes. The

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
@@ -201,35 +202,22 @@ func (w *Job) checkTold() {
 
 // tallyStatus counts the indexes that a status adds.
 func (w *Job) tallyStatus(old, s *job.Status) {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
-
 	w.tally.status = *s
+	failedBefore, failed := value.Of(old.FailedIndexes), value.Of(s.FailedIndexes)
 	dropped := indexset.Added(s.CompletedIndexes, old.CompletedIndexes) +
-		indexset.Added(text(s.FailedIndexes), text(old.FailedIndexes))
+		indexset.Added(failed, failedBefore)
 	if w.Stale && !w.Versions && dropped > 0 {
 		w.tally.forgot = true // an older snapshot shows indexes that an elastic job has dropped
 	}
 	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
-	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
+	w.tally.failed += indexset.Added(failedBefore, failed)
 
-	for _, uid := range failedUIDs(s) {
-		if p := w.find(uid); p != nil && !slices.Contains(failedUIDs(old), uid) && !w.matchesPolicy(p) {
+	known := value.Of(old.UncountedTerminatedPods).Failed
+	for _, uid := range value.Of(s.UncountedTerminatedPods).Failed {
+		if p := w.find(uid); p != nil && !slices.Contains(known, uid) && !w.matchesPolicy(p) {
 			add(&w.tally.plain, uid)
 		}
 	}
-}
-
-// failedUIDs returns the UIDs of the failed pods that are not counted yet.
-func failedUIDs(s *job.Status) []job.UID {
-	if s.UncountedTerminatedPods == nil {
-		return nil
-	}
-	return s.UncountedTerminatedPods.Failed
 }
 
 // tallyUntrack notes a pod that loses its finalizer. If the pod matches a rule of the
@@ -245,7 +233,7 @@ func (w *Job) tallyUntrack(p *job.Pod) {
 
 	s, i := &w.Job.Status, p.Index.Int32()
 	valid := w.Job.Spec.CompletionMode != job.Indexed || i >= 0 && i < *w.Job.Spec.Completions
-	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
+	counted := slices.Contains(value.Of(s.UncountedTerminatedPods).Failed, p.UID)
 	failed := p.Phase == job.PodFailed && valid
 	if w.Stale || s.Finished() != "" {
 		return

@@ -17,7 +17,7 @@ func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	if len(p.Create) == 0 {
 		return
 	}
-	spec, lists := &s.Job.Spec, uncounted(&s.Job.Status)
+	spec, lists := &s.Job.Spec, value.Of(s.Job.Status.UncountedTerminatedPods)
 
 	failed := int64(s.Job.Status.Failed) + int64(len(lists.Failed))
 	if limit := spec.BackoffLimit; limit != nil && failed > int64(*limit) {
@@ -185,7 +185,7 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 // succeededOf returns the number of successes that the job's status shows.
 func succeededOf(j *job.Job) int64 {
 	if j.Spec.CompletionMode != job.Indexed {
-		return int64(j.Status.Succeeded) + int64(len(uncounted(&j.Status).Succeeded))
+		return int64(j.Status.Succeeded) + int64(len(value.Of(j.Status.UncountedTerminatedPods).Succeeded))
 	}
 	var done indexset.Set
 	done.AddText(j.Status.CompletedIndexes, *j.Spec.Completions)

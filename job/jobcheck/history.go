@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
@@ -108,7 +109,7 @@ func (h *History) Ended(p *job.Pod) { h.Of(p.UID).Ended = p.Phase }
 // Recorded notes the UIDs that a status write has moved from the uncounted lists into
 // the counters.
 func (h *History) Recorded(before, after *job.Status) {
-	was, is := uncounted(before), uncounted(after)
+	was, is := value.Of(before.UncountedTerminatedPods), value.Of(after.UncountedTerminatedPods)
 	h.moved(was.Succeeded, is.Succeeded, jobreason.CountedSucceeded)
 	h.moved(was.Failed, is.Failed, jobreason.CountedFailed)
 }
@@ -140,12 +141,4 @@ func (h *History) succeeded() (indexes indexset.Set) {
 		}
 	}
 	return indexes
-}
-
-// uncounted returns the lists of a status, empty if it has none.
-func uncounted(s *job.Status) job.UncountedTerminatedPods {
-	if s.UncountedTerminatedPods == nil {
-		return job.UncountedTerminatedPods{}
-	}
-	return *s.UncountedTerminatedPods
 }

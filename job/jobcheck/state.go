@@ -105,7 +105,7 @@ func (st *State) checkRecorded(f *found, p *job.Pod) {
 // that is never going to be counted.
 func (st *State) isRecorded(p *job.Pod) bool {
 	s := &st.Job.Status
-	lists := uncounted(s)
+	lists := value.Of(s.UncountedTerminatedPods)
 	isListed := slices.Contains(lists.Succeeded, p.UID) || slices.Contains(lists.Failed, p.UID)
 	if isListed || st.History.countedAs(p.UID) != jobreason.NotCounted {
 		return true
@@ -126,21 +126,12 @@ func (st *State) isEnding() bool {
 
 // isEnded reports whether a status lists an index as completed or failed.
 func isEnded(s *job.Status, i int32) bool {
-	return hasIndex(s.CompletedIndexes, i) || s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
+	return indexset.Lists(s.CompletedIndexes, i) || indexset.Lists(value.Of(s.FailedIndexes), i)
 }
 
 // isUnannounced reports whether the job completes without SuccessCriteriaMet being set first.
 func (st *State) isUnannounced() bool {
 	return st.Options.NoSuccessCriteriaMet && st.Job.Spec.SuccessPolicy == nil
-}
-
-func hasIndex(text string, i int32) bool {
-	for _, p := range indexset.Pieces(text) {
-		if p.OK && p.First <= i && i <= p.Last {
-			return true
-		}
-	}
-	return false
 }
 
 func isTrue(s *job.Status, t job.ConditionType) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
@@ -25,13 +26,7 @@ func (st *State) Status(next *job.Status) []Violation {
 
 func (st *State) checkNumbers(f *found, s *job.Status) {
 	old := &st.Job.Status
-	ready, terminating := int32(0), int32(0)
-	if s.Ready != nil {
-		ready = *s.Ready
-	}
-	if s.Terminating != nil {
-		terminating = *s.Terminating
-	}
+	ready, terminating := value.Of(s.Ready), value.Of(s.Terminating)
 
 	isNegative := s.Active < 0 || s.Succeeded < 0 || s.Failed < 0
 	isWrong := terminating < 0 || ready < 0 || ready > s.Active
@@ -49,7 +44,7 @@ func (st *State) checkNumbers(f *found, s *job.Status) {
 // checkList checks that each UID enters a list once and leaves it once, and that the counter rises
 // by the number of UIDs that leave (JI1, JI2, JI3).
 func (st *State) checkList(f *found, s *job.Status, as jobreason.Counted) {
-	was, is := uncounted(&st.Job.Status), uncounted(s)
+	was, is := value.Of(st.Job.Status.UncountedTerminatedPods), value.Of(s.UncountedTerminatedPods)
 	before, after, other := was.Succeeded, is.Succeeded, was.Failed
 	if as == jobreason.CountedFailed {
 		before, after, other = was.Failed, is.Failed, was.Succeeded
@@ -158,7 +153,7 @@ func (st *State) checkEnd(f *found, s *job.Status) {
 		return
 	}
 
-	if u := uncounted(s); len(u.Succeeded)+len(u.Failed) > 0 {
+	if u := value.Of(s.UncountedTerminatedPods); len(u.Succeeded)+len(u.Failed) > 0 {
 		f.add("JI8", "the job ends with uncounted pods %v", u)
 	}
 	stopped := s.Active == 0 && s.Terminating != nil && *s.Terminating == 0

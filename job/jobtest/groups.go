@@ -135,37 +135,11 @@ func (c *checked) WriteGroup(ctx context.Context, g jobgroup.Write) (uid job.UID
 			if g.UID == "" {
 				c.e.life.IsNew(g.Kind.String()+" "+g.Name, uid)
 			}
-			want := written(was, &g, uid)
+			want, _, err := world.ChangeGroups(was, g, uid)
+			c.e.life.Must(fmt.Sprintf("write the %s %s", g.Kind, g.Name), err)
+			want = inOrder(want)
 			c.e.life.Kept(fmt.Sprintf("the %s %s was written", g.Kind, g.Name), &want, &c.e.groups)
 		},
 	})
 	return uid, err
-}
-
-// written returns the groups after a write to one of them.
-func written(g jobgroup.Groups, w *jobgroup.Write, uid job.UID) jobgroup.Groups {
-	g = inOrder(g)
-	template := jobgroup.Template{Name: w.Template, MinCount: w.MinCount}
-	ref := jobgroup.Ref{Name: w.Name, UID: uid}
-
-	if w.Kind == jobgroup.KindWorkload {
-		templates := []jobgroup.Template{template}
-		for i := range g.Workloads {
-			if g.Workloads[i].UID == w.UID {
-				g.Workloads[i].Templates = templates
-				return g
-			}
-		}
-		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: ref, Templates: templates})
-		return inOrder(g)
-	}
-
-	for i := range g.PodGroups {
-		if g.PodGroups[i].UID == w.UID {
-			g.PodGroups[i].MinCount = w.MinCount
-			return g
-		}
-	}
-	g.PodGroups = append(g.PodGroups, jobgroup.PodGroup{Ref: ref, Workload: w.Workload.Name, MinCount: w.MinCount})
-	return inOrder(g)
 }

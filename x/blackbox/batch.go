@@ -105,17 +105,6 @@ func (s BatchSettings) String() string {
 	return text
 }
 
-func (s BatchSettings) source() string {
-	text := fmt.Sprintf("blackbox.BatchSettings{Wanted: %d, AtOnce: %d, Retries: %d", s.Wanted, s.AtOnce, s.Retries)
-	if s.Indexed {
-		text += ", Indexed: true"
-	}
-	if s.Suspend {
-		text += ", Suspend: true"
-	}
-	return text + "}"
-}
-
 func (b *Batch) random(r draw) BatchSettings {
 	if b.Settings != nil {
 		return pick(r, b.Settings)

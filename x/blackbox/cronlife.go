@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/schedule"
@@ -491,22 +490,4 @@ func (c *Cron) plainer() []func(*CronSettings) {
 		func(s *CronSettings) { s.KeepSucceeded = nil },
 		func(s *CronSettings) { s.Schedule = "*/5 * * * *" },
 	}
-}
-
-func (s CronSettings) source() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "blackbox.CronSettings{Schedule: %q, Policy: %q", s.Schedule, s.Policy)
-	if d := s.StartingDeadlineSeconds; d != nil {
-		fmt.Fprintf(&b, ", StartingDeadlineSeconds: new(int64(%d))", *d)
-	}
-	if n := s.KeepSucceeded; n != nil {
-		fmt.Fprintf(&b, ", KeepSucceeded: new(int32(%d))", *n)
-	}
-	if n := s.KeepFailed; n != nil {
-		fmt.Fprintf(&b, ", KeepFailed: new(int32(%d))", *n)
-	}
-	if s.Suspend {
-		b.WriteString(", Suspend: true")
-	}
-	return b.String() + "}"
 }

@@ -2,6 +2,7 @@ package blackbox
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -84,59 +85,44 @@ type (
 type Settings interface {
 	CronSettings | BatchSettings | OperatorSettings
 	fmt.Stringer
-	source() string
 }
 
 // source returns the life as a Go literal.
 func (l Life[S]) source() string {
+	kind := strings.Replace(reflect.TypeOf(l.Settings).String(), "Settings", "Life", 1)
 	var b strings.Builder
-	kind := "CronLife"
-	switch any(l.Settings).(type) {
-	case BatchSettings:
-		kind = "BatchLife"
-	case OperatorSettings:
-		kind = "OperatorLife"
-	}
-
-	fmt.Fprintf(&b, "blackbox.%s{\n\t\tSettings: %s,\n", kind, l.Settings.source())
+	fmt.Fprintf(&b, "%s{\n\t\tSettings: %T%s,\n", kind, l.Settings, source(reflect.ValueOf(l.Settings)))
 	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n", l.Begin, l.Begin, l.Lag, l.Lag)
 	b.WriteString("\t\tSteps: []blackbox.Step{\n")
 	for _, s := range l.Steps {
-		b.WriteString("\t\t\t" + s.source() + ",\n")
+		b.WriteString("\t\t\t" + source(reflect.ValueOf(s)) + ",\n")
 	}
 	b.WriteString("\t\t},\n\t}")
 	return b.String()
 }
 
-func (s Step) source() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "{Do: blackbox.%s", s.Do)
-
-	if s.Amid != "" {
-		fmt.Fprintf(&b, ", Amid: blackbox.%s", s.Amid)
+// source returns a value as Go source. The literal of a struct has no type, and no fields that are
+// zero.
+func source(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Struct:
+		var fields []string
+		for field, is := range v.Fields() {
+			if !is.IsZero() {
+				fields = append(fields, field.Name+": "+source(is))
+			}
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	case reflect.Pointer:
+		return fmt.Sprintf("new(%s(%s))", v.Type().Elem(), source(v.Elem()))
 	}
-	if s.For != 0 {
-		fmt.Fprintf(&b, ", For: %d", s.For)
+	switch of := v.Interface().(type) {
+	case Action, Fault:
+		return fmt.Sprint("blackbox.", of)
+	case time.Duration:
+		return fmt.Sprint(int64(of))
 	}
-	if s.Schedule != "" {
-		fmt.Fprintf(&b, ", Schedule: %q", s.Schedule)
-	}
-	if s.AtOnce != 0 {
-		fmt.Fprintf(&b, ", AtOnce: %d", s.AtOnce)
-	}
-	if s.Set != "" {
-		fmt.Fprintf(&b, ", Set: %q", s.Set)
-	}
-	if s.Of != "" {
-		fmt.Fprintf(&b, ", Of: %q", s.Of)
-	}
-	if s.Fault != NoFault {
-		fmt.Fprintf(&b, ", Fault: blackbox.%s", s.Fault)
-	}
-	if s.Nth != 0 {
-		fmt.Fprintf(&b, ", Nth: %d", s.Nth)
-	}
-	return b.String() + "}"
+	return fmt.Sprintf("%#v", v.Interface())
 }
 
 // Result is the outcome of a life.

@@ -3,6 +3,7 @@ package blackbox
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,12 +84,8 @@ func (o Object) Namespace() string { return o.Text("metadata", "namespace") }
 
 // IsOwnedBy reports whether an owner reference names that UID.
 func (o Object) IsOwnedBy(uid string) bool {
-	for _, ref := range o.List("metadata", "ownerReferences") {
-		if ref.Text("uid") == uid {
-			return true
-		}
-	}
-	return false
+	isOwner := func(ref Object) bool { return ref.Text("uid") == uid }
+	return slices.ContainsFunc(o.List("metadata", "ownerReferences"), isOwner)
 }
 
 func (o Object) kind() schema.GroupVersionKind {

@@ -60,10 +60,6 @@ func (s OperatorSettings) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", s.Example, s.Set))
 }
 
-func (s OperatorSettings) source() string {
-	return fmt.Sprintf("blackbox.OperatorSettings{Example: %d, Set: %q}", s.Example, s.Set)
-}
-
 // Test plays lives, and fails with a report for each check that does not hold.
 func (o *Operator) Test(t *testing.T, s Search) {
 	t.Helper()

@@ -238,7 +238,7 @@ func (p *player) pass(d time.Duration) error {
 		case <-timer.C:
 			again = false
 		case e := <-p.events:
-			if !p.runs(e.of) {
+			if !slices.Contains(p.replicas, e.of) {
 				continue // the kit has stopped it
 			}
 			if e.returned {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing/synctest"
 	"time"
 
@@ -54,13 +55,7 @@ const startup = 2 * time.Second
 
 // stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.
 func (p *player) stop(r *replica) error {
-	var left []*replica
-	for _, other := range p.replicas {
-		if other != r {
-			left = append(left, other)
-		}
-	}
-	p.replicas = left
+	p.replicas = slices.DeleteFunc(p.replicas, func(other *replica) bool { return other == r })
 
 	p.note(func() {
 		r.dead, p.ended = true, time.Now()
@@ -84,15 +79,6 @@ func (p *player) stopAll() error {
 		}
 	}
 	return nil
-}
-
-func (p *player) runs(r *replica) bool {
-	for _, other := range p.replicas {
-		if other == r {
-			return true
-		}
-	}
-	return false
 }
 
 // logSink is the program's log: its errors go into the story.

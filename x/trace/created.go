@@ -113,7 +113,7 @@ func (c *checker) checkNumbers(s *jobState, found hold) {
 		rule = "JI11"
 	}
 
-	lists := lists(&s.job.Status)
+	lists := value.Of(s.job.Status.UncountedTerminatedPods)
 	succeeded := int(s.job.Status.Succeeded) + len(lists.Succeeded)
 	failed := int(s.job.Status.Failed) + len(lists.Failed)
 	isIndexed := s.job.Spec.CompletionMode == job.Indexed
@@ -148,7 +148,7 @@ func (c *checker) checkIndex(s *jobState, p *podState, found hold) {
 		found("J33", "", "has no completion index, job %s is Indexed", s.name)
 	case i >= s.limits.completions:
 		found("J33", "", "has index %d, completions of job %s are %d", i, s.name, s.limits.completions)
-	case hasIndex(&s.job.Status, i):
+	case hasEnded(&s.job.Status, i):
 		found("JI7", unlessLate, "has index %d, which job %s has completed or given up", i, s.name)
 	case s.tally.indexes[i] > 0 && !s.tally.adopted:
 		found("JI13", unlessLost, "has index %d, of which job %s has an active pod", i, s.name)

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func (c *checker) cronEvent(e *event) {
 			s.isOlder = true
 			c.editedNow(s)
 		}
-	case !equalSpecs(&before.Spec, &s.cronJob.Spec):
+	case !equalSpecs(before.Spec, s.cronJob.Spec):
 		s.specs = append([]cronjob.Spec{s.cronJob.Spec}, s.specs[:min(len(s.specs), maxSpecs-1)]...)
 		c.editedNow(s)
 	}
@@ -89,18 +90,10 @@ func (c *checker) cronOf(uid job.UID) *cronState {
 	return s
 }
 
-func equalSpecs(a, b *cronjob.Spec) bool {
-	switch {
-	case a.Schedule != b.Schedule,
-		!value.Equal(a.TimeZone, b.TimeZone),
-		a.ConcurrencyPolicy != b.ConcurrencyPolicy,
-		value.Of(a.Suspend) != value.Of(b.Suspend),
-		!value.Equal(a.StartingDeadlineSeconds, b.StartingDeadlineSeconds),
-		!value.Equal(a.SuccessfulJobsHistoryLimit, b.SuccessfulJobsHistoryLimit),
-		!value.Equal(a.FailedJobsHistoryLimit, b.FailedJobsHistoryLimit):
-		return false
-	}
-	return true
+// equalSpecs compares specs with their defaults. Templates do not count.
+func equalSpecs(a, b cronjob.Spec) bool {
+	a.JobTemplate = b.JobTemplate
+	return reflect.DeepEqual(a, b)
 }
 
 // inForce returns the specs that the controller may have known when it started this run. It returns

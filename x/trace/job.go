@@ -323,14 +323,6 @@ func ruleOf(p *job.InputError) string {
 	return "JI15"
 }
 
-// lists returns the uncounted lists of a status.
-func lists(s *job.Status) job.UncountedTerminatedPods {
-	if s.UncountedTerminatedPods == nil {
-		return job.UncountedTerminatedPods{}
-	}
-	return *s.UncountedTerminatedPods
-}
-
 func isTrue(s *job.Status, t job.ConditionType) bool {
 	return s.Condition(t).Status == job.ConditionTrue
 }
@@ -390,7 +382,7 @@ func changedLists(old, next *job.Status) (listed []listing, left []job.UID) {
 }
 
 func listings(s *job.Status) (all []listing) {
-	l := lists(s)
+	l := value.Of(s.UncountedTerminatedPods)
 	for _, uid := range l.Succeeded {
 		all = append(all, listing{uid, "succeeded"})
 	}

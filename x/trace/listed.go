@@ -90,7 +90,7 @@ func (c *checker) counts(j *job.Job, pod job.Pod, as string) bool {
 		return true
 	}
 	recording := plan.Record(job.Writes{})
-	lists := lists(&recording.Status)
+	lists := value.Of(recording.Status.UncountedTerminatedPods)
 	if as == "succeeded" {
 		return slices.Contains(lists.Succeeded, pod.UID)
 	}

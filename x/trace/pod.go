@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
 )
@@ -231,20 +232,10 @@ func (c *checker) mayBeLost(s *jobState, p *podState, e *event) bool {
 	case j.Spec.CompletionMode != job.Indexed:
 		return true
 	}
-	return p.index >= 0 && p.index < s.limits.completions && !hasIndex(&j.Status, p.index)
+	return p.index >= 0 && p.index < s.limits.completions && !hasEnded(&j.Status, p.index)
 }
 
-// hasIndex reports whether an index has completed or failed for good.
-func hasIndex(s *job.Status, i int32) bool {
-	for _, text := range [...]*string{&s.CompletedIndexes, s.FailedIndexes} {
-		if text == nil {
-			continue
-		}
-		for _, p := range indexset.Pieces(*text) {
-			if p.OK && p.First <= i && i <= p.Last {
-				return true
-			}
-		}
-	}
-	return false
+// hasEnded reports whether an index has completed or failed for good.
+func hasEnded(s *job.Status, i int32) bool {
+	return indexset.Lists(s.CompletedIndexes, i) || indexset.Lists(value.Of(s.FailedIndexes), i)
 }

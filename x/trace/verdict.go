@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -54,7 +55,7 @@ func announcedEnd(s *job.Status) job.Condition {
 // status.
 func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) bool {
 	// If the uncounted lists are full, more pods may have ended without being listed (J35).
-	lists, full := lists(&j.Status), cmp.Or(int(c.options.Jobs.MaxUncounted), 500)
+	lists, full := value.Of(j.Status.UncountedTerminatedPods), cmp.Or(int(c.options.Jobs.MaxUncounted), 500)
 	isFull := len(lists.Succeeded)+len(lists.Failed) >= full
 	if j.Spec.CompletionMode == job.Indexed {
 		isFull = isFull || int(j.Status.Succeeded-before.Succeeded)+len(lists.Failed) >= full

@@ -3,6 +3,7 @@ package conformance
 import (
 	"slices"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
@@ -64,7 +65,7 @@ var situationRules = []rule[*jobRound]{
 	{"situation: a recorded failure of an index has no replacement", func(r *jobRound) bool {
 		return r.Job.Spec.BackoffLimitPerIndex != nil && r.has(func(p *job.Pod) bool {
 			return isFailed(p) && !p.Untracked && r.hasIndex(p) &&
-				slices.Contains(uncounted(&r.Job.Status).Failed, p.UID) &&
+				slices.Contains(value.Of(r.Job.Status.UncountedTerminatedPods).Failed, p.UID) &&
 				!r.isReplaced(p)
 		})
 	}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
@@ -43,9 +44,9 @@ var jobRules = []rule[*jobRound]{
 	{"J9", func(r *jobRound) bool { return r.end.Metrics.PodsSucceeded > 0 }},
 	{"J10", func(r *jobRound) bool { return r.end.Metrics.PodsFailed > 0 }},
 	{"J11 active", func(r *jobRound) bool { return r.recording.Status.Active != r.Job.Status.Active }},
-	{"J11 ready", func(r *jobRound) bool { return orZero(r.recording.Status.Ready) != orZero(r.Job.Status.Ready) }},
+	{"J11 ready", func(r *jobRound) bool { return value.Of(r.recording.Status.Ready) != value.Of(r.Job.Status.Ready) }},
 	{"J11 terminating", func(r *jobRound) bool {
-		return orZero(r.recording.Status.Terminating) != orZero(r.Job.Status.Terminating)
+		return value.Of(r.recording.Status.Terminating) != value.Of(r.Job.Status.Terminating)
 	}},
 	{"J12", func(r *jobRound) bool {
 		return r.Job.Status.StartTime.IsZero() && !r.recording.Status.StartTime.IsZero()
@@ -219,7 +220,7 @@ func (r *jobRound) isKept(p *job.Pod) bool {
 
 // hasRestarted reports whether only restarts of containers can have ended the job (J22).
 func (r *jobRound) hasRestarted() bool {
-	failed := int32(len(uncounted(&r.Job.Status).Failed)) + r.Job.Status.Failed
+	failed := int32(len(value.Of(r.Job.Status.UncountedTerminatedPods).Failed)) + r.Job.Status.Failed
 	for i := range r.Pods {
 		if p := &r.Pods[i]; isFailed(p) || isGoing(p) {
 			failed++
@@ -303,23 +304,9 @@ func finish(p *job.Pod) string {
 	return "creation"
 }
 
-func uncounted(s *job.Status) job.UncountedTerminatedPods {
-	if u := s.UncountedTerminatedPods; u != nil {
-		return *u
-	}
-	return job.UncountedTerminatedPods{}
-}
-
 func hasUncounted(s *job.Status) bool {
-	u := uncounted(s)
+	u := value.Of(s.UncountedTerminatedPods)
 	return len(u.Succeeded)+len(u.Failed) > 0
-}
-
-func orZero(p *int32) int32 {
-	if p == nil {
-		return 0
-	}
-	return *p
 }
 
 // ttlLook is a look of the TTL controller at a finished job.
