@@ -27,7 +27,7 @@ func testIndexedJobs(t *testing.T, c *cluster) {
 		return func(dir string, args ...string) string { return output(t, dir, program, args...) }
 	}
 	manifests := map[string]string{
-		"search": testfile.Read(t, "../../explore/run/search.yaml"), "props": testfile.Read(t, "../../props/props.yaml"),
+		"search": testfile.Read(t, "../../explore/run/search.yaml"),
 		"rounds": testfile.Read(t, "../rounds/rounds.yaml"), "scripts": testfile.Read(t, "../scripts.yaml"),
 	}
 	for name, manifest := range manifests {

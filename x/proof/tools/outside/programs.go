@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 )
 
 // importsRoot is a program that plans a round of a job, and computes the next run of a schedule.
@@ -152,17 +149,9 @@ func (o *outside) operator() error {
 	if err != nil {
 		return err
 	}
-	err = o.steps(dir, []string{"mod", "init", "example.com/operator"},
-		[]string{"get", adapter.Path + "@" + o.version}, []string{"mod", "tidy"}, []string{"vet", "."})
-	if err != nil {
-		return err
-	}
-
-	versions, err := o.compiled(dir)
-	if err != nil {
-		return err
-	}
-	return o.weighs(dir, versions)
+	return o.steps(dir, []string{"mod", "init", "example.com/operator"},
+		[]string{"get", adapter.Path + "@" + o.version}, []string{"mod", "tidy"}, []string{"vet", "."},
+		[]string{"build", "-o", os.DevNull, "."})
 }
 
 // prints makes a module for a program. The module requires one of our modules by version. Then
@@ -203,15 +192,8 @@ func (o *outside) tasks() error {
 		[]string{"test", "."})
 }
 
-// takes fails unless a program compiles packages of exactly these modules. It prints the module
-// graph.
+// takes fails unless a program compiles packages of exactly these modules, and can be vendored.
 func (o *outside) takes(dir string, want ...string) error {
-	graph, err := o.output(dir, "go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}{{end}}", "all")
-	if err != nil {
-		return err
-	}
-	fmt.Printf("modules in the graph: %s\n", strings.Join(strings.Fields(graph), " "))
-
 	versions, err := o.compiled(dir)
 	if err != nil {
 		return err
@@ -222,10 +204,7 @@ func (o *outside) takes(dir string, want ...string) error {
 	if extra := minus(linked, want); len(extra) > 0 {
 		return fmt.Errorf("it compiles packages of %s", strings.Join(extra, ", "))
 	}
-	if err := o.weighs(dir, versions); err != nil {
-		return err
-	}
-	return o.vendors(dir)
+	return o.steps(dir, []string{"mod", "vendor"}, []string{"build", "-o", os.DevNull, "."})
 }
 
 // compiled returns the modules whose packages a program compiles, with their versions.
@@ -239,74 +218,6 @@ func (o *outside) compiled(dir string) (versions map[string]string, err error) {
 		}
 	}
 	return versions, err
-}
-
-// weighs prints what a program takes: its own lines, the archives of modules that its build
-// downloads, and the program itself.
-func (o *outside) weighs(dir string, versions map[string]string) error {
-	source, err := os.ReadFile(filepath.Join(dir, "main.go"))
-	if err != nil {
-		return err
-	}
-
-	program := filepath.Join(o.dir, "weighed")
-	if err := o.steps(dir, []string{"build", "-o", program, "."}); err != nil {
-		return err
-	}
-	built, err := os.Stat(program)
-	if err != nil {
-		return err
-	}
-
-	cache, err := o.output(dir, "go", "env", "GOMODCACHE")
-	if err != nil {
-		return err
-	}
-	sizes := map[string]int64{}
-	for path, version := range versions {
-		escaped, err := module.EscapePath(path)
-		if err != nil {
-			return err
-		}
-		zip, err := os.Stat(filepath.Join(strings.TrimSpace(cache), "cache", "download", escaped, "@v", version+".zip"))
-		if err != nil {
-			return err
-		}
-		sizes[path] = zip.Size()
-	}
-
-	all := int64(0)
-	for _, size := range sizes {
-		all += size
-	}
-	fmt.Printf("%d lines; downloads %.1f MB in %d modules, of which ours are %.1f MB; links to %.1f MB\n",
-		bytes.Count(source, []byte("\n")), megabytes(all), len(sizes),
-		megabytes(sizes[o.modules[0].Path]+sizes[o.modules[0].Path+"/x/kubernetes"]), megabytes(built.Size()))
-	return nil
-}
-
-func megabytes(n int64) float64 { return float64(n) / 1e6 }
-
-// vendors prints how many lines of Go a program vendors.
-func (o *outside) vendors(dir string) error {
-	if err := o.steps(dir, []string{"mod", "vendor"}); err != nil {
-		return err
-	}
-
-	all, ours := 0, 0
-	err := filepath.WalkDir(filepath.Join(dir, "vendor"), func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(name) != ".go" {
-			return err
-		}
-		text, err := os.ReadFile(name)
-		lines := bytes.Count(text, []byte("\n"))
-		if all += lines; strings.Contains(filepath.ToSlash(name), "/vendor/"+o.modules[0].Path+"/") {
-			ours += lines
-		}
-		return err
-	})
-	fmt.Printf("lines that are vendored: %d, of which %d are ours\n", all, ours)
-	return err
 }
 
 func minus(a, b []string) (left []string) {
