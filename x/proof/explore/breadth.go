@@ -56,9 +56,9 @@ type broken[S any] struct {
 type explorer[S any] struct {
 	*breadth[S]
 	worker Worker[S]
+	key    func(*S) Key
 	rester rester[S]
 	tally  Tally
-	buffer []byte
 	packer *packer[S]
 	// in holds the states of a chunk. out holds the packed states of the next level, and last holds
 	// the states of that level that are not packed yet.
@@ -69,9 +69,9 @@ type explorer[S any] struct {
 func (b *breadth[S]) run() {
 	explorers := make([]*explorer[S], b.o.Workers)
 	for i := range explorers {
-		w := b.system.Worker()
+		w, key := b.system.Worker(), keyer[S]()
 		explorers[i] = &explorer[S]{
-			breadth: b, worker: w, rester: rester[S]{worker: w, limit: b.o.Rest, known: &b.rested},
+			breadth: b, worker: w, key: key, rester: rester[S]{worker: w, limit: b.o.Rest, known: &b.rested, key: key},
 			tally: newTally(b.system), packer: newPacker[S](), in: make([]S, chunk), last: make([]S, 0, chunk),
 		}
 	}
@@ -197,11 +197,6 @@ func (e *explorer[S]) flush() {
 	e.last = e.last[:0]
 }
 
-func (e *explorer[S]) key(s *S) Key {
-	e.buffer = e.worker.Append(e.buffer[:0], s)
-	return KeyOf(e.buffer)
-}
-
 // breaks notes a broken invariant and stops the search: one is enough.
 func (e *explorer[S]) breaks(b broken[S]) {
 	e.mu.Lock()
@@ -238,7 +233,7 @@ func (b *breadth[S]) finish(explorers []*explorer[S]) {
 	first := slices.MinFunc(b.found, func(a, b broken[S]) int {
 		return cmpBroken(a.step == nil, b.step == nil)
 	})
-	b.report.Found = b.wayTo(first, explorers[0].worker)
+	b.report.Found = explorers[0].wayTo(first)
 }
 
 // cmpBroken prefers broken steps to states that do not come to rest.
@@ -254,23 +249,22 @@ func cmpBroken(a, b bool) int {
 
 // wayTo finds the steps to a broken invariant: back along the keys of the states, then forward by
 // expanding the states again.
-func (b *breadth[S]) wayTo(end broken[S], w Worker[S]) *Counterexample[S] {
+func (e *explorer[S]) wayTo(end broken[S]) *Counterexample[S] {
 	keys := []Key{end.from}
-	for k, ok := b.visited.parent(end.from); ok; k, ok = b.visited.parent(k) {
+	for k, ok := e.visited.parent(end.from); ok; k, ok = e.visited.parent(k) {
 		keys = append(keys, k)
 	}
 	slices.Reverse(keys)
 
 	c := &Counterexample[S]{Err: end.err}
-	key := func(s *S) Key { return KeyOf(w.Append(nil, s)) }
-	starts := b.system.Start()
-	c.Start = starts[slices.IndexFunc(starts, func(s S) bool { return key(&s) == keys[0] })]
+	starts := e.system.Start()
+	c.Start = starts[slices.IndexFunc(starts, func(s S) bool { return e.key(&s) == keys[0] })]
 
-	at, tally := c.Start, newTally(b.system)
+	at, tally := c.Start, newTally(e.system)
 	for _, k := range keys[1:] {
 		var found *Step[S]
-		w.Expand(&at, &tally, func(step Step[S]) {
-			if found == nil && step.Broken == nil && key(&step.To) == k {
+		e.worker.Expand(&at, &tally, func(step Step[S]) {
+			if found == nil && step.Broken == nil && e.key(&step.To) == k {
 				found = &step
 			}
 		})
@@ -283,8 +277,7 @@ func (b *breadth[S]) wayTo(end broken[S], w Worker[S]) *Counterexample[S] {
 		return c
 	}
 
-	r := rester[S]{worker: w, limit: b.o.Rest}
-	for _, s := range r.way(at) {
+	for _, s := range e.rester.way(at) {
 		c.Steps = append(c.Steps, Step[S]{To: s})
 		c.Calm++
 	}

@@ -27,10 +27,6 @@ func (j jugs) Worker() Worker[jug] { return j }
 func (j jugs) Moves() []string     { return []string{"fill", "empty", "pour", "turn"} }
 func (j jugs) Rules() []string     { return []string{"full"} }
 
-func (j jugs) Append(dst []byte, s *jug) []byte {
-	return append(dst, byte(s.small), byte(s.large), byte(s.rounds), byte(s.rounds>>8))
-}
-
 func (j jugs) Expand(s *jug, tally *Tally, step func(Step[jug])) {
 	emit := func(kind, small, large, rounds int) {
 		if small == 3 && large == 5 {
@@ -258,14 +254,6 @@ func (f forked) Moves() []string      { return []string{"step", "fault"} }
 func (f forked) Rules() []string      { return nil }
 func (f forked) Bytes() int64         { return 0 }
 func (f forked) IsPassing(*fork) bool { return false }
-
-func (f forked) Append(dst []byte, s *fork) []byte {
-	dst = append(dst, byte(s.steps), byte(s.fault))
-	if s.rests {
-		dst = append(dst, 1)
-	}
-	return dst
-}
 
 func (f forked) Expand(s *fork, _ *Tally, step func(Step[fork])) {
 	if s.steps == 3 || s.rests {

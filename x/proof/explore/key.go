@@ -41,16 +41,6 @@ func mix(x, odd uint64) uint64 {
 	return x ^ x>>29 ^ x>>57
 }
 
-// Flags packs bits into a byte, for [Worker.Append].
-func Flags(bits ...bool) (out byte) {
-	for i, bit := range bits {
-		if bit {
-			out |= 1 << i
-		}
-	}
-	return out
-}
-
 // Text returns a value as JSON, for the keys of [Interned].
 func Text(v any) string {
 	data, err := json.Marshal(v)

@@ -23,31 +23,3 @@ func TestPackedStatesComeBack(t *testing.T) {
 		}
 	}
 }
-
-// A packer would lose what a state points to.
-func TestStatesWithPointersAreRefused(t *testing.T) {
-	refused := func(pack func()) (refused bool) {
-		defer func() { refused = recover() != nil }()
-		pack()
-		return false
-	}
-
-	for name, pack := range map[string]func(){
-		"a slice":   func() { newPacker[struct{ s []int }]() },
-		"a pointer": func() { newPacker[[2]*int]() },
-		"a text":    func() { newPacker[struct{ a struct{ s string } }]() },
-	} {
-		if !refused(pack) {
-			t.Errorf("%s in a state is not refused", name)
-		}
-	}
-
-	if refused(func() {
-		newPacker[struct {
-			a [3]uint16
-			b bool
-		}]()
-	}) {
-		t.Error("a plain state is refused")
-	}
-}

@@ -9,7 +9,7 @@ type rester[S any] struct {
 	limit  int
 	// known holds the states that were walked so far, each with its distance from rest.
 	known  *table
-	buffer []byte
+	key    func(*S) Key
 	walked []Key
 }
 
@@ -63,8 +63,7 @@ func (r *rester[S]) walk(s S) (distance, error) {
 			return r.learn(r.endOf(&s))
 		}
 		s = next
-		r.buffer = r.worker.Append(r.buffer[:0], &s)
-		k := KeyOf(r.buffer)
+		k := r.key(&s)
 		if d, ok := r.known.get(k); ok {
 			return r.learn(distance(d) + 1)
 		}

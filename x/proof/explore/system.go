@@ -2,7 +2,7 @@ package explore
 
 import "fmt"
 
-// System is a system to explore. S is its state: a value without pointers.
+// System is a system to explore. S is its state: numbers and flags, in structs and arrays.
 type System[S any] interface {
 	// Start returns the states in which the system can start.
 	Start() []S
@@ -19,8 +19,6 @@ type System[S any] interface {
 type Worker[S any] interface {
 	// Expand calls step for each move from s.
 	Expand(s *S, tally *Tally, step func(Step[S]))
-	// Append appends bytes that distinguish s from other states.
-	Append(dst []byte, s *S) []byte
 	// Calm makes the step from s in which nothing goes wrong. If there is no such step, s is at
 	// rest. An error means that s breaks an invariant of states at rest, or that the step breaks an
 	// invariant.

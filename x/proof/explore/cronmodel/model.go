@@ -195,8 +195,6 @@ type worker struct {
 	tally *explore.Tally
 }
 
-func (w *worker) Append(dst []byte, s *state) []byte { return s.append(dst) }
-
 func (w *worker) emit(s *state, k kind, detail int, broken error) {
 	w.step(explore.Step[state]{To: *s, Kind: int(k), Detail: uint32(detail), Broken: broken})
 }

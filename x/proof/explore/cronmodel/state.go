@@ -1,11 +1,5 @@
 package cronmodel
 
-import (
-	"encoding/binary"
-
-	"github.com/batchplan/batchplan/x/proof/explore"
-)
-
 // maxJobs is the greatest number of jobs in a scope: one for each run and each trigger.
 const maxJobs = 6
 
@@ -54,24 +48,6 @@ type controller struct {
 	retry, dirty bool
 	// moved is set once the clock has gone back.
 	moved bool
-}
-
-func (s *state) append(dst []byte) []byte {
-	order := binary.LittleEndian
-	c, b := &s.control, &s.left
-	for _, n := range [...]uint32{
-		s.now, uint32(s.status), uint32(s.delayed), s.backfill,
-		uint32(c.status), uint32(c.memory), uint32(c.round), c.again,
-	} {
-		dst = order.AppendUint32(dst, n)
-	}
-	dst = append(dst, s.spec, c.spec, s.triggers, s.asked, s.started, b.Fails, b.Lost, b.Crashes, b.Delays, b.Deletes,
-		b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
-	dst = append(dst, explore.Flags(c.current, c.retry, c.dirty, c.moved))
-	for i := range s.jobs {
-		dst = order.AppendUint16(order.AppendUint16(dst, uint16(s.jobs[i].live)), uint16(s.jobs[i].seen))
-	}
-	return dst
 }
 
 // view is all that a round depends on when it starts.

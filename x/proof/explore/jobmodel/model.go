@@ -119,8 +119,6 @@ type worker struct {
 	tally *explore.Tally
 }
 
-func (w *worker) Append(dst []byte, s *state) []byte { return s.append(dst) }
-
 // emit passes a step on, with its state in the form in which states are compared.
 func (w *worker) emit(s *state, k kind, detail uint32, broken error) {
 	if w.option&NoSymmetry != 0 {

@@ -2,10 +2,7 @@ package jobmodel
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
-
-	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
 // maxPods and maxControllers are the greatest numbers of pods and controllers in a scope.
@@ -195,43 +192,4 @@ func (p *pod) words() [2]uint64 {
 			uint64(p.delayed)<<6 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
 		uint64(p.id)<<32 | uint64(p.noted[0])<<24 | uint64(p.noted[1])<<16 | uint64(p.place[0])<<8 | uint64(p.place[1]),
 	}
-}
-
-// append appends all bytes of the state.
-func (s *state) append(dst []byte) []byte {
-	order := binary.LittleEndian
-	dst = order.AppendUint32(dst, s.now)
-	dst = order.AppendUint32(dst, uint32(s.status))
-	dst = order.AppendUint32(dst, uint32(s.delayed))
-	dst = order.AppendUint32(dst, s.deletedAt)
-	p := &s.past
-	dst = append(dst, byte(s.spec), s.born, p.succeeded, p.maxParallelism, p.lostCreates,
-		explore.Flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
-	dst = append(dst, s.groups.workload, s.groups.group)
-	b := &s.left
-	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.PodDeletes, b.Evictions,
-		b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
-	for i := range s.control {
-		dst = s.control[i].append(dst)
-	}
-	for i := range s.pods[:s.known()] {
-		words := s.pods[i].words()
-		dst = order.AppendUint64(order.AppendUint64(dst, words[0]), words[1])
-	}
-	return dst
-}
-
-func (c *controller) append(dst []byte) []byte {
-	if *c == (controller{}) {
-		return append(dst, 0)
-	}
-	order := binary.LittleEndian
-	dst = append(dst, 1, byte(c.spec), c.groups.workload, c.groups.group, c.behind, c.unacked, c.creations,
-		c.deletions, explore.Flags(c.current, c.retry, c.dirty))
-	for _, n := range [...]uint32{
-		uint32(c.status), c.deletedAt, uint32(c.memory), c.expectedAt, uint32(c.round), c.again,
-	} {
-		dst = order.AppendUint32(dst, n)
-	}
-	return dst
 }

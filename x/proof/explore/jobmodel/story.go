@@ -77,7 +77,7 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 	ways := [][]told{{}}
 	for _, want := range c.Steps[:len(c.Steps)-c.Calm] {
 		var next [][]told
-		met := map[explore.Key]bool{}
+		met := map[state]bool{}
 		for _, way := range ways {
 			from := c.Start
 			if len(way) > 0 {
@@ -85,11 +85,10 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 			}
 			tally := explore.Tally{Taken: make([]int, kindCount), Rules: make([]int, len(rules))}
 			w.Expand(&from, &tally, func(step explore.Step[state]) {
-				k := explore.KeyOf(step.To.append(nil))
-				if step.Kind != want.Kind || !sameEnd(&step, &want) || met[k] {
+				if step.Kind != want.Kind || !sameEnd(&step, &want) || met[step.To] {
 					return
 				}
-				met[k] = true
+				met[step.To] = true
 				next = append(next, append(way[:len(way):len(way)], told{from, step}))
 			})
 		}

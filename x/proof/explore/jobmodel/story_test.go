@@ -25,8 +25,6 @@ type goalWorker struct {
 	goal
 }
 
-func (w goalWorker) Append(dst []byte, s *state) []byte { return w.Worker.Append(dst, s) }
-
 func (w goalWorker) Calm(s *state) (state, bool, error) { return w.Worker.Calm(s) }
 
 func (w goalWorker) IsPassing(s *state) bool { return w.Worker.IsPassing(s) }
