@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // maxDeadline is in seconds and longer than any test. A deadline of this length or more is no
@@ -73,22 +74,15 @@ func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 
 	from := base
 	if d, ok := Deadline(&s.CronJob.Spec, o); ok {
-		from = later(from, s.Now.Add(-d))
+		from = value.Later(from, s.Now.Add(-d))
 	}
 	for i := range s.Children { // their runs may not be recorded yet
 		if c := &s.Children[i]; !c.Foreign && !c.Backfilled {
-			from = later(from, c.ScheduledTime)
+			from = value.Later(from, c.ScheduledTime)
 		}
 	}
 	isForeign := func(c cronjob.Child) bool { return c.Foreign }
 	if oldest := sch.Next(from); oldest.Before(run) && !slices.ContainsFunc(s.Children, isForeign) {
 		f.add("CI6", "starts the run of %s before the older run of %s", run, oldest)
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -102,12 +101,7 @@ func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 
 // Write makes a write of the program that does not go through a backend, such as storing its
 // memory. The write can fail, its reply can be lost, or the program can end before it.
-func (e *Env) Write(what string, write func() error) error {
-	e.life.Writing.Lock()
-	defer e.life.Writing.Unlock()
-	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
-	return err
-}
+func (e *Env) Write(what string, write func() error) error { return e.life.Write(what, write) }
 
 // Backend wraps the program's backend for the executor. It makes writes fail, and checks each write
 // before and after it is made.

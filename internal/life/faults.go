@@ -79,6 +79,14 @@ func (l *Life) Try(w world.Write, write func() error) (lost bool, err error) {
 	return lost, err
 }
 
+// Write makes a write that has no object: see Env.Write of the kits.
+func (l *Life) Write(what string, write func() error) error {
+	l.Writing.Lock()
+	defer l.Writing.Unlock()
+	_, err := l.Try(world.Write{Verb: world.Verb(what)}, write)
+	return err
+}
+
 // DrawFaults makes at most one of the first writes of a round go wrong.
 func DrawFaults(t *rapid.T, i *world.Injector, faults []world.Fault, writes int) {
 	i.Fault = nil

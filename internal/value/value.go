@@ -72,6 +72,14 @@ func Put[T any](list []T, v T, alike func(T) bool) []T {
 	return append(out, v)
 }
 
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 // Time returns a time in UTC as text that loses nothing.
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 

@@ -53,7 +53,7 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 			return time.Time{}
 		case p.Phase == job.PodFailed:
 			if at := finishTime(p); !at.IsZero() {
-				end = later(end, at.Add(s.Options.Backoff.Delay(1)))
+				end = value.Later(end, at.Add(s.Options.Backoff.Delay(1)))
 			}
 		}
 	}
@@ -79,16 +79,9 @@ func finishTime(p *job.Pod) (last time.Time) {
 		if c.State != jobpod.Terminated || c.FinishedAt.IsZero() {
 			return time.Time{}
 		}
-		last = later(last, c.FinishedAt)
+		last = value.Later(last, c.FinishedAt)
 	}
 	return last
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // checkIndexFailures checks the failure counts of new pods (JI21). They must include each failed

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/life"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
@@ -79,12 +78,7 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 
 // Write makes a write of the program that does not go through a backend, such as storing its
 // memory. The write can fail or lose its reply, or the program can end before it.
-func (e *Env) Write(what string, write func() error) error {
-	e.life.Writing.Lock()
-	defer e.life.Writing.Unlock()
-	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
-	return err
-}
+func (e *Env) Write(what string, write func() error) error { return e.life.Write(what, write) }
 
 // Backend wraps the program's backend for an executor. It lets writes fail, and checks each write
 // and its effect.

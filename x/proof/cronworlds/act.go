@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -177,7 +178,7 @@ func (w *world) pass() {
 	}
 	switch w.n(10) {
 	case 0, 1, 2, 3, 4:
-		w.until(later(next, w.now))
+		w.until(value.Later(next, w.now))
 	case 5, 6:
 		w.until(w.now.Add(time.Duration(w.seconds(1, 5400)) * time.Second))
 	case 7, 8:
@@ -219,7 +220,7 @@ func (w *world) end() {
 	// Let the clock pass the next three runs, and at least three hours: missed runs may have to be
 	// made up.
 	m := w.matcher(&w.Spec)
-	w.until(w.beforeRun(later(w.now.Add(3*time.Hour), m.next(m.next(m.next(w.now))))))
+	w.until(w.beforeRun(value.Later(w.now.Add(3*time.Hour), m.next(m.next(m.next(w.now))))))
 	w.checkRest()
 	w.checkAccounts()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -71,11 +72,11 @@ type delivery[T any] struct {
 	own bool
 }
 
-func (c *cache[T]) push(value T, at time.Time, own bool) {
+func (c *cache[T]) push(v T, at time.Time, own bool) {
 	if n := len(c.queue); n > 0 {
-		at = later(at, c.queue[n-1].at)
+		at = value.Later(at, c.queue[n-1].at)
 	}
-	c.queue = append(c.queue, delivery[T]{at, value, own})
+	c.queue = append(c.queue, delivery[T]{at, v, own})
 }
 
 // deliver shows the versions that are due. It reports whether there were any, and whether someone

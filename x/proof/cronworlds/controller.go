@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -309,7 +310,7 @@ func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, 
 
 	w.wake = end.Requeue.At
 	if !w.wake.IsZero() {
-		w.wake = later(w.wake, w.now)
+		w.wake = value.Later(w.wake, w.now)
 	}
 	if !end.Retry {
 		w.retries = 0

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // matcher finds the runs of a schedule. It looks at each minute.
@@ -94,7 +96,7 @@ func (m *matcher) extend(until time.Time) {
 				m.runs = append(m.runs, run)
 			}
 		}
-		m.after = later(m.after, until)
+		m.after = value.Later(m.after, until)
 		return
 	}
 	for t := m.after.Add(time.Minute); !t.After(until); t = t.Add(time.Minute) {
@@ -130,11 +132,4 @@ func (m *matcher) next(t time.Time) time.Time {
 		}
 	}
 	return t.Add(32 * 24 * time.Hour)
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

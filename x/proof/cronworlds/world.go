@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -160,10 +161,10 @@ func (w *world) until(t time.Time) {
 		w.deliver()
 		next, what := w.firstEvent()
 		if next.IsZero() || next.After(t) {
-			w.now = later(w.now, t)
+			w.now = value.Later(w.now, t)
 			return
 		}
-		w.now = later(w.now, next)
+		w.now = value.Later(w.now, next)
 		what()
 	}
 }
