@@ -15,11 +15,10 @@ const (
 	maxLook = 100
 )
 
-// startBackfills starts runs of the backfills, in the order of their IDs. Argument started holds
-// the jobs that the round creates for the schedule. Argument turn holds the conditions for all
-// backfills.
-func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTurn) (all moves) {
-	if s.CronJob.isDeleted() {
+// startBackfills starts runs of the backfills, in the order of their IDs. Runs up to argument last
+// are recorded or set aside. Argument created holds the other jobs that the round creates.
+func startBackfills(s *Snapshot, c *census, run *dueRun, last time.Time, created []Creation) (all moves) {
+	if s.CronJob.isDeleted() || len(s.Backfills) == 0 {
 		return moves{}
 	}
 
@@ -29,29 +28,33 @@ func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTur
 	}
 	slices.SortFunc(sorted, func(a, b *Backfill) int { return cmp.Compare(a.ID, b.ID) })
 
-	own := c.ownRuns()
-	turn.names, turn.hasJob, turn.behind = &c.names, c.jobNamed(len(sorted)*maxLook), c.behind
-	turn.active += c.countBusy()
-
+	turn := backfillTurn{
+		census:   c,
+		reserved: reserved(s, &run.timing, last),
+		held:     run.holds(),
+		active:   c.countBusy(),
+		created:  slices.Clip(created),
+		own:      c.ownRuns(),
+		hasJob:   c.jobNamed(len(sorted) * maxLook),
+	}
 	for _, b := range sorted {
 		if s.Schedule.Problem != 0 {
 			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitBackfill, Name: b.ID})
 			continue
 		}
 		turn.limit = backfillLimit(b, s.Options.MaxActive)
-		turn.created = append(slices.Clip(started), all.create...)
-		all = all.and(stepBackfill(s, b, own, &turn))
+		all = all.and(stepBackfill(s, b, &turn))
 	}
 	return all
 }
 
 // stepBackfill advances one backfill as far as possible.
-func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn) moves {
+func stepBackfill(s *Snapshot, b *Backfill, turn *backfillTurn) moves {
 	step := backfillStep{Backfill: *b}
 	step.Except = turn.names.sorted(b.Except)
 	step, out := walk(s, step, turn)
 
-	step.Except = settledAhead(&step.Backfill, own, turn.names)
+	step.Except = settledAhead(&step.Backfill, turn.own, &turn.names)
 	step.Moved = !step.After.Equal(b.After) || !slices.EqualFunc(step.Except, b.Except, time.Time.Equal)
 	switch {
 	case step.Moved, step.IsComplete(), len(out.create) > 0:
@@ -77,11 +80,12 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 		}
 
 		if name := turn.names.of(run).String(); !turn.names.has(step.Except, run) && !turn.hasJob(name) {
-			created := append(turn.created, out.create...)
-			if held, ok := turn.hold(step.ID, run, name, created); ok {
+			if held, ok := turn.hold(step.ID, run, name); ok {
 				return step, out.and(held)
 			}
-			out.create = append(out.create, backfill(s, step.ID, name, run))
+			c := backfill(s, step.ID, name, run)
+			turn.created = append(turn.created, c)
+			out.start(c, turn.limit > 0)
 			started = true
 		}
 
@@ -90,50 +94,49 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 		}
 	}
 
-	out.unfinished = true
+	out.Unfinished = true
 	return step, out
 }
 
-// backfillTurn holds the conditions for the runs of a backfill in a round.
+// backfillTurn holds the conditions for the runs of the backfills in a round.
 type backfillTurn struct {
+	*census
 	// The schedule starts the runs at or after the time reserved; if that is zero, it starts none
 	// of them. If held is true, a run of the schedule is held back, and the backfills start
 	// nothing.
-	now, reserved time.Time
-	held          bool
-	// behind is true if the snapshot lacks the controller's own writes; late is the time since
-	// which snapshots have lacked them.
-	late   time.Time
-	behind bool
-	limit  int32
-	// active is the number of active jobs and of jobs that the round creates for triggers; created
-	// holds the other jobs that the round creates.
+	reserved time.Time
+	held     bool
+	// limit is the number of jobs, active and created, at which the present backfill waits.
+	limit int32
+	// active is the number of active jobs, and created holds the jobs that the round creates.
 	active  int
 	created []Creation
-	names   *names
-	hasJob  func(name string) bool
+	// own are the runs that have a job. hasJob reports whether a job has a name.
+	own    []time.Time
+	hasJob func(name string) bool
 }
 
-// hold returns the moves of a run that must wait. It returns false if the run can start in addition
-// to the jobs in argument created.
-func (t *backfillTurn) hold(id string, run time.Time, name string, created []Creation) (held moves, ok bool) {
+// hold returns the moves of a run that must wait. It returns false if the run can start.
+func (t *backfillTurn) hold(id string, run time.Time, name string) (held moves, ok bool) {
 	wait := Wait{Reason: cronjobreason.WaitBackfill, Name: id, Run: run}
 	hasName := func(c Creation) bool { return c.Name == name }
-	switch busy := t.active + len(created); {
+	switch busy := t.active + len(t.created); {
 	case run.After(t.now):
 		wait.Until = run
 	case !t.reserved.IsZero() && !run.Before(t.reserved): // the schedule starts it
 	case t.behind && t.limit > 0:
-		return waitForSnapshot(t.now, t.late, run, id), true
+		return t.waitForSnapshot(run, id), true
 	case t.held, isAtLimit(t.limit, busy):
 		wait.Jobs = busy
-		return moves{waits: []Wait{wait}, blocked: true}, true
-	case countBackfilled(created) >= maxBackfill, slices.ContainsFunc(created, hasName):
-		return moves{unfinished: true}, true // the next round continues
+		held.Blocked = true
+	case countBackfilled(t.created) >= maxBackfill, slices.ContainsFunc(t.created, hasName):
+		held.Unfinished = true // the next round continues
+		return held, true
 	default:
 		return moves{}, false
 	}
-	return waitsFor(wait), true
+	held.waits = []Wait{wait}
+	return held, true
 }
 
 // backfillLimit returns the number of active jobs at which a backfill waits. Zero means no limit.

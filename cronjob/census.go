@@ -62,14 +62,18 @@ type census struct {
 func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	c := &b.census
 	*c = census{
-		family:   familyOf(s, m, b),
+		family:   familyOf(s),
 		marks:    cleared(b.census.marks, len(s.Children)),
 		verdicts: cleared(b.census.verdicts, len(s.Children)),
 		found:    b.census.found[:0],
 		verify:   b.verify[:0],
 		events:   b.events[:0],
 	}
-	c.awaited = awaitedBy(s.Backfills, &c.names)
+	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
+	c.triggers, c.awaited = b.triggers, awaitedBy(s.Backfills, &c.names)
+	if c.byUID = indexChildren(s, m, b.byUID); c.byUID != nil {
+		b.byUID = c.byUID // to be reused
+	}
 
 	// Start with the status.
 	b.active = c.matchActive(s.CronJob.Status.Active, b.active[:0], s.Consistent)
@@ -89,25 +93,17 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	return c
 }
 
-// familyOf returns the CronJob's jobs as a family, with nil as its field awaited. That field keeps
-// a pointer to the field names, so the caller sets it when the family is in its final place.
-func familyOf(s *Snapshot, m *memory, b *buffers) family {
-	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
+// familyOf returns the CronJob's jobs as a family, without what takes time or memory to find: byUID,
+// triggers and awaited.
+func familyOf(s *Snapshot) family {
 	f := family{
 		names:     s.Options.Naming.of(s.CronJob.Name),
 		kind:      s.Options.ChildKind.orJob(),
 		namespace: s.CronJob.Namespace,
 		children:  s.Children,
-		byUID:     indexChildren(s, m, b.byUID),
-		triggers:  b.triggers,
-
-		timeout: s.Options.TerminatingTimeout,
-		now:     s.Now,
+		timeout:   s.Options.TerminatingTimeout,
+		now:       s.Now,
 	}
-	if f.byUID != nil {
-		b.byUID = f.byUID // to be reused
-	}
-
 	if s.CronJob.Spec.ConcurrencyPolicy == Replace {
 		f.whenGone, f.unstored = s.Options.ReplaceWhenGone, s.Options.ActiveFromChildren
 		f.replacing = f.whenGone || !s.Options.Quirks.Has(cronjobquirk.Stale)

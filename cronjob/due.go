@@ -5,16 +5,15 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // timing holds the runs of the schedule that are due, and the next one (C7).
 type timing struct {
+	window
 	// Runs up to base do not count. Runs up to earliest cannot start: earliest is base, or a later
 	// time because of the deadline.
 	base, earliest time.Time
-	// deadline is how late a run may start, if bounded is true.
-	deadline time.Duration
-	bounded  bool
 	// pick is the run to start, chosen from those in (earliest, now].
 	pick
 	// next is the first run that is not due yet. Zero means that there is none.
@@ -36,26 +35,46 @@ type pick struct {
 
 // findDue finds the run to start and the next one after it (C7). Both are exact,
 // and their cost does not grow with the time missed (B1).
-func findDue(s *Snapshot, base time.Time) timing {
-	sch, t := s.Schedule.Schedule, timing{base: base, earliest: base}
-	if t.deadline, t.bounded = startingDeadline(&s.CronJob.Spec, &s.Options); t.bounded {
-		t.earliest = later(base, s.Now.Add(-t.deadline))
+func findDue(s *Snapshot, base time.Time, w window) timing {
+	sch, t := s.Schedule.Schedule, timing{window: w, base: base, earliest: base}
+	if w.bounded {
+		t.earliest = later(base, s.Now.Add(-w.deadline))
 	}
-
 	if s.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return estimateDue(t, sch, s.Now)
 	}
 
-	delay := jitterOf(s)
 	t.next = sch.Next(base)
-	if t.quiet = t.next.IsZero() || delay.startOf(t.next).After(s.Now); t.quiet {
+	if t.quiet = t.next.IsZero() || w.startOf(t.next).After(s.Now); t.quiet {
 		return t // the common case
 	}
 
-	until := delay.reach(base, s.Now)
+	until := w.reach(base, s.Now)
 	t.pick = pickDue(sch, t.earliest, until, &s.Options)
 	t.next = sch.Next(until)
 	return t
+}
+
+// missed returns the runs after t.base that were due and will not start any more: those before the
+// due run or, if no run is due, those past the deadline.
+func missed(s schedule.Schedule, t *timing, b *buffers) Missed {
+	after, until := t.base, t.due.Add(-1)
+	if t.due.IsZero() {
+		until = t.earliest
+	}
+	if t.quiet || !after.Before(until) {
+		return Missed{}
+	}
+	latest, ok := s.Latest(after, until)
+	if !ok {
+		return Missed{}
+	}
+
+	b.runs = b.runs[:0]
+	for run := latest; run.After(after) && len(b.runs) < maxMissedRuns; run = s.Prev(run) {
+		b.runs = append(b.runs, run)
+	}
+	return Missed{Count: s.Count(after, until), Runs: b.runs, TooLate: t.due.IsZero()}
 }
 
 // startsFrom returns the time after which runs count, apart from deadlines: the last run that is

@@ -11,15 +11,16 @@ import (
 )
 
 // trimHistory deletes the oldest finished jobs beyond the limits (C2, CI11), and those that are
-// older than the options allow.
-func trimHistory(s *Snapshot, c *census, b *buffers) trimming {
+// older than the options allow. Runs up to argument base do not start any more.
+func trimHistory(s *Snapshot, c *census, w *window, base time.Time, b *buffers) moves {
 	spec, o := &s.CronJob.Spec, &s.Options
 	successful := history{Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, cronjobreason.DeleteSuccessful}
 	failed := history{Failed, failedLimit(s), o.KeepFailed, cronjobreason.DeleteFailed}
 
 	out := trimming{kept: endOfRow(s, c.lastSuccess)}
 	out = trim(s, c, b, successful, out)
-	return trim(s, c, b, failed, out)
+	out = trim(s, c, b, failed, out)
+	return out.and(recordBackfilled(s, c, w, base, out.unrecorded))
 }
 
 // history holds the limits for finished jobs of one ending.
@@ -54,6 +55,7 @@ func trim(s *Snapshot, c *census, b *buffers, h history, out trimming) trimming 
 		return out
 	}
 	slices.SortFunc(finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
+
 	for _, place := range finished[:n] {
 		out = deleteFinished(s, c, int(place), h.reason, out)
 	}
@@ -92,7 +94,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Dele
 	case child.isDeleted():
 		return out
 	case c.isNeeded(place, &s.CronJob):
-		out.unfinished = true
+		out.Unfinished = true
 		if child.Backfilled && canStart(child, &s.CronJob) {
 			out.unrecorded = append(out.unrecorded, child.ScheduledTime)
 		}
@@ -156,98 +158,4 @@ func checkDuplicates(all []Deletion) error {
 		seen[d.UID] = true
 	}
 	return nil
-}
-
-// lastBackfilled returns the latest of the given runs that can be recorded in the status; zero
-// means none. Backfills have started all these runs. A run can be recorded if the schedule has no
-// earlier run left to start: once the run is recorded, the schedule starts no earlier one. Once a
-// run is recorded, the history may delete its job (C2). If there are later runs, lastBackfilled
-// also returns the time at which the schedule gives up its oldest run; zero means unknown.
-func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
-	if len(runs) == 0 || s.Schedule.Problem != 0 {
-		return last, next
-	}
-
-	until, givenUp := c.nothingLeftBefore(s, base)
-	for _, run := range runs {
-		if run.After(until) {
-			next = givenUp
-		} else {
-			last = later(last, run)
-		}
-	}
-	return last, next
-}
-
-// appendUnreached appends waits for jobs of backfills that are kept until their runs can be
-// recorded. Such a run is in the future because the clock went back, or it is later than a run that
-// the schedule still has to start. Argument next is the time at which the schedule gives up its own
-// run.
-func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time) []Wait {
-	delay := jitterOf(s)
-	for _, run := range runs {
-		until := run // jitter does not delay backfills
-		if !run.After(s.Now) {
-			until = delay.startOf(run)
-		}
-		if until.After(s.Now) {
-			waits = append(waits, Wait{Reason: cronjobreason.WaitHistory, Until: until})
-		}
-	}
-
-	if !next.IsZero() {
-		waits = append(waits, Wait{Reason: cronjobreason.WaitHistory, Until: next})
-	}
-	return waits
-}
-
-// nothingLeftBefore returns a time before which the schedule will start no run. With CatchUpAll,
-// that is the first run that has no job and may still start. Otherwise, or if there is no such run,
-// it is now. The second result is the time at which that run is given up: at its deadline, or when
-// a later run exceeds the catch-up limit.
-func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp time.Time) {
-	until = s.Now // jitter does not delay backfills
-	if s.Options.CatchUp != CatchUpAll {
-		return until, givenUp
-	}
-
-	earliest := base
-	d, bounded := startingDeadline(&s.CronJob.Spec, &s.Options)
-	if bounded {
-		earliest = later(earliest, s.Now.Add(-d))
-	}
-
-	due := pickDue(s.Schedule.Schedule, earliest, until, &s.Options)
-	first := due.due
-
-	hasJob := c.jobNamed(maxLook)
-	for range maxLook {
-		if isBeyond(first, until) {
-			return until, givenUp
-		}
-		if !hasJob(c.names.of(first).String()) {
-			break
-		}
-		first = s.Schedule.Schedule.Next(first)
-	}
-
-	if bounded {
-		givenUp = first.Add(d)
-	}
-	return first, sooner(givenUp, beyondLimit(s, s.Options.catchUpLimit()-due.overdue))
-}
-
-// beyondLimit returns the time at which the oldest overdue run exceeds the catch-up limit, or zero
-// if it never does. Argument room is the number of further runs that can become overdue before that
-// time.
-func beyondLimit(s *Snapshot, room int) time.Time {
-	if room > 0 && !s.CronJob.isSuspended() {
-		return time.Time{} // the schedule's own runs ask for rounds
-	}
-
-	at := s.Schedule.Schedule.Next(s.Now)
-	for i := 0; i < min(room, maxLook) && !at.IsZero(); i++ {
-		at = s.Schedule.Schedule.Next(at)
-	}
-	return at
 }

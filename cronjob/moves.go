@@ -16,15 +16,20 @@ type moves struct {
 	waits     []Wait
 	events    []job.Event
 	notes     []job.Note
+	// limited are the names of the creations that active jobs could have held back.
+	limited []string
 	// recorded is a run to record without creating a job. since is the time up to which runs are
 	// set aside.
 	recorded, since time.Time
-	// blocked is true if a run or a trigger waits for active jobs. unfinished is true if the next
-	// round has more to do, once the status of this round is written.
-	blocked, unfinished bool
-	// look is the time of a round that checks whether the snapshot shows the controller's own
-	// writes, if something waits for them.
-	look time.Time
+	hurry
+}
+
+// start adds a creation. isLimited is true if active jobs could have held it back.
+func (m *moves) start(c Creation, isLimited bool) {
+	m.create = append(m.create, c)
+	if isLimited {
+		m.limited = append(m.limited, c.Name)
+	}
 }
 
 // The method and returns m, with the moves of a later step added.
@@ -32,8 +37,9 @@ func (m moves) and(n moves) moves {
 	m.remove, m.create = append(m.remove, n.remove...), append(m.create, n.create...)
 	m.triggered, m.backfills = append(m.triggered, n.triggered...), append(m.backfills, n.backfills...)
 	m.waits, m.events, m.notes = append(m.waits, n.waits...), append(m.events, n.events...), append(m.notes, n.notes...)
+	m.limited = append(m.limited, n.limited...)
 	m.recorded, m.since = later(m.recorded, n.recorded), later(m.since, n.since)
-	m.blocked, m.unfinished, m.look = m.blocked || n.blocked, m.unfinished || n.unfinished, sooner(m.look, n.look)
+	m.Blocked, m.Unfinished, m.Look = m.Blocked || n.Blocked, m.Unfinished || n.Unfinished, sooner(m.Look, n.Look)
 	return m
 }
 

@@ -9,7 +9,7 @@ import (
 // fromChildren returns the snapshot with the status fields that the CronJob's kind does not store,
 // derived from the children (C18). lastScheduleTime cannot be derived: once a child is gone,
 // nothing else shows that its run has started.
-func fromChildren(s *Snapshot) *Snapshot {
+func fromChildren(s *Snapshot, m *memory) *Snapshot {
 	o := &s.Options
 	if !o.ActiveFromChildren && !o.SuccessFromChildren {
 		return s
@@ -20,7 +20,7 @@ func fromChildren(s *Snapshot) *Snapshot {
 		full.CronJob.Status.LastSuccessfulTime = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
 	}
 	if o.ActiveFromChildren {
-		full.CronJob.Status.Active = running(s)
+		full.CronJob.Status.Active = running(s, m)
 	}
 	return &full
 }
@@ -30,24 +30,12 @@ func fromChildren(s *Snapshot) *Snapshot {
 // A job that has left the active list, because it is being deleted (isOut) or was replaced, is not
 // active any more. A job that was found to be gone is not active either, even if the children still
 // show it.
-func running(s *Snapshot) (refs []Reference) {
-	c := family{
-		kind:      s.Options.ChildKind.orJob(),
-		namespace: s.CronJob.Namespace,
-		children:  s.Children,
-		names:     s.Options.Naming.of(s.CronJob.Name),
-		unstored:  s.CronJob.Spec.ConcurrencyPolicy == Replace,
-
-		timeout: s.Options.TerminatingTimeout,
-		now:     s.Now,
-	}
-
-	recorded, m, gone := s.CronJob.Status.LastScheduleTime, memoryAbout(s), map[job.UID]bool{}
+func running(s *Snapshot, m *memory) (refs []Reference) {
+	f, gone := familyOf(s), map[job.UID]bool{}
 	for _, l := range m.Deleted {
 		gone[l.UID] = l.Gone
 	}
-
-	if c.unstored {
+	if f.unstored {
 		for _, l := range m.Replaced { // they left the list, though the children may not show that yet
 			gone[l.UID] = true
 		}
@@ -55,9 +43,10 @@ func running(s *Snapshot) (refs []Reference) {
 
 	for i := range s.Children {
 		switch child := &s.Children[i]; {
-		case !child.isRunning(), gone[child.UID], c.isOut(child), c.isUnrecordedRun(child, recorded):
+		case !child.isRunning(), gone[child.UID], f.isOut(child),
+			f.isUnrecordedRun(child, s.CronJob.Status.LastScheduleTime):
 		default:
-			refs = append(refs, c.reference(i))
+			refs = append(refs, f.reference(i))
 		}
 	}
 

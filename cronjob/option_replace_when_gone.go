@@ -26,7 +26,7 @@ func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) mov
 
 	switch isStale := s.Options.Quirks.Has(cronjobquirk.Stale) && !s.Consistent; {
 	case len(m.Replaced) > 0, isStale:
-		held.look = lookAgain(s.Now, t.due)
+		held.Look = lookAgain(s.Now, t.due)
 	}
 	return held
 }

@@ -8,17 +8,23 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
+// skipped is the reason why runs are set aside, and whether the schedule was edited, which is known
+// only with SkipOnEdit or CatchUpAll.
+type skipped struct {
+	why    cronjobreason.Unstarted
+	edited bool
+}
+
 // setAside applies Options.SkipOnResume and SkipOnEdit. Only runs later than m.Since can start. So
 // setAside moves m.Since past the runs that were due while the CronJob was suspended or before its
 // schedule was edited. If CronJob.SpecChanged is set, m.Since moves only up to the time of the
 // change.
 //
-// The results are the reason for setting runs aside, and whether the schedule was edited, which is
-// only known with SkipOnEdit or CatchUpAll. Both changes are found by comparison with the memory,
-// so after a restart they go unnoticed.
-func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool) {
+// Both changes are found by comparison with the memory, so after a restart they go unnoticed.
+func setAside(m *memory, s *Snapshot) skipped {
 	o, cronJob := &s.Options, &s.CronJob
-	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended
+	skip := skipped{why: cronjobreason.UnstartedSuspended}
+	since := changedAt(cronJob.SpecChanged, m.Since, s.Now)
 
 	if o.SkipOnResume {
 		suspended := cronJob.isSuspended()
@@ -34,14 +40,13 @@ func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool)
 	if o.SkipOnEdit || o.CatchUp == CatchUpAll {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
 		isFirst := m.Schedule == "" // there is no earlier round to compare with
-		edited = !isFirst && (m.Schedule != text || m.TimeZone != zone)
-		if edited && o.SkipOnEdit {
-			m.Since, why = since, cronjobreason.UnstartedEdited
+		skip.edited = !isFirst && (m.Schedule != text || m.TimeZone != zone)
+		if skip.edited && o.SkipOnEdit {
+			m.Since, skip.why = since, cronjobreason.UnstartedEdited
 		}
 		m.Schedule, m.TimeZone = text, zone
 	}
-
-	return why, edited
+	return skip
 }
 
 // changedAt returns the time up to which a change of the spec sets runs aside. It is the time of

@@ -129,7 +129,7 @@ type hurry struct {
 	Blocked    bool `json:"blocked,omitempty"`
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Look is the time of a round that checks whether the snapshot shows the controller's own
-	// writes.
+	// writes, if something waits for them.
 	Look time.Time `json:"look,omitzero"`
 	// Unshown is copied from the census. It matters only if no status is written.
 	Unshown bool `json:"unshown,omitempty"`

@@ -66,8 +66,8 @@ func isCalm(s *Snapshot) bool {
 		return false
 	}
 
-	d, ok := startingDeadline(&c.Spec, o)
-	return !ok || d > 0
+	w := windowOf(s)
+	return !w.bounded || w.deadline > 0
 }
 
 // isUpToDate reports whether the status agrees with the children and the history is within its

@@ -15,8 +15,10 @@ import (
 
 // recalled holds what the memory adds to the snapshot.
 type recalled struct {
-	// behind is true when the snapshot is older than the controller's own writes (CI15).
+	// behind is true when the snapshot is older than the controller's own writes (CI15). late is the
+	// time since which snapshots have lacked some of them.
 	behind bool
+	late   time.Time
 	// accounted is the last run that the snapshot's memory accounts for; zero means unknown.
 	accounted time.Time
 	// spared holds the UIDs of backfilled jobs that the children may not show yet.
@@ -79,6 +81,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) {
 
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	m.Behind = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
+	c.late = m.Behind
 
 	// If a status has not shown up for the time patience, another writer has changed it.
 	patient := m.Behind.IsZero() || s.Now.Before(m.Behind.Add(patience))
@@ -350,34 +353,10 @@ func appendLost(verify []Reference, starts []startedJob, limited []string, accou
 	return append(verify, reviewed...), count(len(reviewed))
 }
 
-// limited returns the names of the creations that active jobs could have held back.
-func limited(m *moves, s *Snapshot, c *census) (names []string) {
-	for i := range m.create {
-		if creation := &m.create[i]; isLimited(creation, m.backfills, s, c) {
-			names = append(names, creation.Name)
-		}
-	}
-	return names
-}
-
-// isLimited reports whether active jobs could have held back a creation.
-func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census) bool {
-	switch {
-	case creation.Trigger != "":
-		i, _ := findTrigger(c.triggers, creation.Trigger)
-		return limitOf(c.triggers[i].Overlap, s.Options.MaxActive) > 0
-	case creation.Backfill != "":
-		i := slices.IndexFunc(steps, func(b backfillStep) bool { return b.ID == creation.Backfill })
-		return backfillLimit(&steps[i].Backfill, s.Options.MaxActive) > 0
-	}
-	return dependsOnActive(s)
-}
-
-// waitForSnapshot returns a wait until snapshots show the controller's own writes (CI15). Argument
-// behind is the time since which they have lacked these writes.
-func waitForSnapshot(now, behind, run time.Time, name string) moves {
-	held := waitsFor(Wait{Reason: cronjobreason.WaitStale, Run: run, Name: name, Until: behind.Add(patience)})
-	held.look = lookAgain(now, behind)
+// waitForSnapshot returns a wait until snapshots show the controller's own writes (CI15).
+func (c *census) waitForSnapshot(run time.Time, name string) moves {
+	held := waitsFor(Wait{Reason: cronjobreason.WaitStale, Run: run, Name: name, Until: c.late.Add(patience)})
+	held.Look = lookAgain(c.now, c.late)
 	return held
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
@@ -78,20 +77,19 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // planRound plans any round.
 func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
-	s = fromChildren(byName(s))
 	b, m := &p.buffers, memoryAbout(s)
+	s = fromChildren(byName(s), &m)
 	c := takeCensus(s, &m, b)
-	aside, edited := setAside(&m, s)
-	base := startsFrom(s, c.lastRun, &m)
-	run := findRun(s, c, base, b)
+	skip := setAside(&m, s)
+	run := findRun(s, c, startsFrom(s, c.lastRun, &m), b)
 	c.admit(run.obstacle)
 
-	out := decide(s, c, &run, &m, base, b)
-	l := account(s, c, &run, &m, aside, edited, out.recorded)
+	out := decide(s, c, &run, &m, b)
+	l := account(s, c, &run, &m, skip, out.recorded)
 	if err := checkDuplicates(out.remove); err != nil {
 		return nil, err
 	}
-	return p.assemble(s, c, &m, &run, &out, l), nil
+	return p.assemble(s, c, &m, &run, &out, &l), nil
 }
 
 // dueRun is the due run and its obstacle.
@@ -104,12 +102,13 @@ type dueRun struct {
 }
 
 func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
-	run := dueRun{noRuns: noRuns(s)}
+	w := windowOf(s)
+	run := dueRun{noRuns: noRuns(s), timing: timing{window: w, base: base}}
 	if run.noRuns != 0 {
 		return run
 	}
 
-	run.timing = findDue(s, base)
+	run.timing = findDue(s, base, w)
 	run.missed = missed(s.Schedule.Schedule, &run.timing, b)
 	run.obstacle = findObstacle(s, c, &run.timing)
 	run.next = nextRun(s, &run.timing, run.obstacle)
@@ -117,7 +116,7 @@ func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 }
 
 // decide returns the moves for the due run, the triggers, the backfills and the history.
-func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *buffers) moves {
+func decide(s *Snapshot, c *census, run *dueRun, m *memory, b *buffers) moves {
 	out := moves{waits: b.waits[:0], events: c.events}
 	if problem := s.Memory.problem; problem != "" {
 		out = out.and(notes("memory", problem, "cannot be read, and counts as lost"))
@@ -129,63 +128,29 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 		out = out.and(warnings(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
 	}
 
-	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
-	out.waits = appendWaits(out.waits, s, run, len(c.verify))
+	out = waitForNext(out, s, run, len(c.verify))
 	mayHold := run.noRuns == 0 || len(c.triggers)+len(s.Backfills) > 0
 	if mayHold || !s.Options.ActiveFromChildren { // a stuck job also leaves a stored list
 		out.waits = c.appendTerminating(out.waits)
 	}
 
-	started := out.create
-	if len(c.triggers) > 0 {
-		out = out.and(startTriggers(s, c, run.obstacle, len(started), m.Behind))
-	}
-	if len(s.Backfills) > 0 {
-		last := later(later(c.lastRun, out.recorded), later(m.Since, out.since))
-		out = out.and(startBackfills(s, c, started, backfillTurn{
-			now:      s.Now,
-			reserved: reserved(s, &run.timing, last),
-			held:     run.holds(),
-			late:     m.Behind,
-			active:   len(out.create) - len(started),
-		}))
-	}
+	out = out.and(startTriggers(s, c, run.obstacle, len(out.create)))
+	last := later(later(c.lastRun, out.recorded), later(m.Since, out.since))
+	out = out.and(startBackfills(s, c, run, last, out.create))
 
 	for _, place := range c.ended {
-		out = out.and(waitForSnapshot(s.Now, m.Behind, time.Time{}, s.Children[place].Name))
+		out = out.and(c.waitForSnapshot(time.Time{}, s.Children[place].Name))
 	}
 
-	trimmed := trimHistory(s, c, b)
-	out = out.and(trimmed.moves)
-	last, next := c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded)
-	out.recorded = later(out.recorded, last)
-	if s.Schedule.Problem == 0 {
-		out.waits = appendUnreached(out.waits, s, trimmed.unrecorded, next)
-	}
-	return out
-}
-
-// account accounts for the runs that have started, and for those that this round gives up. Argument
-// aside is the reason why runs are set aside, and edited is true if the schedule was edited.
-func account(
-	s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, edited bool, recorded time.Time,
-) ledger {
-	all := runs{s.Schedule.Schedule, c, m.Started}
-	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
-	isStale := s.Options.Quirks.Has(cronjobquirk.Stale) // with it, a late status repeats runs
-	if edited && s.Options.CatchUp == CatchUpAll && !isStale {
-		l = l.reopened(&run.timing)
-	}
-	return l.due(&all, &run.timing).
-		givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp).
-		recorded(&all, recorded)
+	base := later(run.base, later(out.recorded, out.since))
+	return out.and(trimHistory(s, c, &run.window, base, b))
 }
 
 // assemble makes the plan, which replaces the Planner's last one.
-func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *moves, l ledger) *Plan {
+func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *moves, l *ledger) *Plan {
 	b, plan := &p.buffers, &p.plan
 	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove),
-		m.Started, limited(out, s, c), l.accounted)
+		m.Started, out.limited, l.accounted)
 
 	plan.Unexpected = c.unexpected(b.unexpected[:0])
 	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
@@ -214,45 +179,38 @@ func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted ti
 
 	b.Since, b.Memory = memoryAbout(s).Since, *m
 	b.Memory.Since, b.Memory.Accounted = later(m.Since, out.since), accounted
-
 	b.Backfills = out.backfills
 	b.Found = count(len(c.active) - c.kept)
-	b.hurry = hurry{Blocked: out.blocked, Unfinished: out.unfinished, Look: out.look, Unshown: c.unshown}
+	b.hurry = out.hurry
+	b.Unshown = c.unshown
 	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.ChildKind
 }
 
-// clockNotes returns a note if the last run is in the future.
-func clockNotes(s *Snapshot, noRuns cronjobreason.Wait) []job.Note {
-	last := s.CronJob.Status.LastScheduleTime
-	if noRuns != 0 || !last.After(s.Now) {
-		return nil
-	}
-	return []job.Note{{
-		Field:   "cronJob.status.lastScheduleTime",
-		Value:   value.Time(last),
-		Message: "lies in the future; nothing starts before it has passed",
-	}}
-}
-
-// appendWaits appends the wait for the next run, or the reason why none can start.
-func appendWaits(waits []Wait, s *Snapshot, run *dueRun, looks int) []Wait {
+// waitForNext adds to the moves the wait for the next run, or the reason why none can start. It also
+// adds a note if the last run is in the future. Argument looks is the number of jobs to look up.
+func waitForNext(m moves, s *Snapshot, run *dueRun, looks int) moves {
 	if run.noRuns != 0 {
 		w := Wait{Reason: run.noRuns}
 		if w.Reason == cronjobreason.WaitNoSchedule {
 			w.Name = s.Schedule.Message
 		}
-		return append(waits, w)
+		m.waits = append(m.waits, w)
+		return m
 	}
 
 	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
-		waits = append(waits, Wait{Reason: cronjobreason.WaitClock, Run: last})
+		m = m.and(notes("cronJob.status.lastScheduleTime", value.Time(last),
+			"lies in the future; nothing starts before it has passed"))
+		m.waits = append(m.waits, Wait{Reason: cronjobreason.WaitClock, Run: last})
 	}
 	if looks > 0 {
-		waits = append(waits, Wait{Reason: cronjobreason.WaitVerify, Jobs: looks})
+		m.waits = append(m.waits, Wait{Reason: cronjobreason.WaitVerify, Jobs: looks})
 	}
 
-	if run.next.IsZero() {
-		return append(waits, Wait{Reason: cronjobreason.WaitNever})
+	next := Wait{Reason: cronjobreason.WaitNever}
+	if !run.next.IsZero() {
+		next = Wait{Reason: cronjobreason.WaitNextRun, Until: run.startOf(run.next)}
 	}
-	return append(waits, Wait{Reason: cronjobreason.WaitNextRun, Until: jitterOf(s).startOf(run.next)})
+	m.waits = append(m.waits, next)
+	return m
 }

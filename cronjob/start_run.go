@@ -16,7 +16,7 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	case isStarted, isFound, isTaken:
 		return passOn(s, c, t, o)
 	case isStale:
-		return waitForSnapshot(s.Now, m.Behind, t.due, "")
+		return c.waitForSnapshot(t.due, "")
 	case isForbidden:
 		return sayForbidden(c.kind).and(hold(s, t, o))
 	case isSkipped:
@@ -34,7 +34,7 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 			Jobs:   o.jobs,
 			Until:  c.untilAccounted(s.Now),
 		})
-		held.unfinished = true
+		held.Unfinished = true
 		return held
 	case isReplacing:
 		return waitUntilGone(s, c, t, o, m)
@@ -52,11 +52,10 @@ func create(s *Snapshot, c *census, t *timing) moves {
 		reason = cronjobreason.CreateOldest
 	}
 
-	return moves{
-		remove:     replaceActive(c, s.CronJob.Spec.ConcurrencyPolicy),
-		create:     []Creation{creationOf(s, c.names.of(t.due).String(), t.due, reason)},
-		unfinished: reason == cronjobreason.CreateOldest,
-	}
+	started := moves{remove: replaceActive(c, s.CronJob.Spec.ConcurrencyPolicy)}
+	started.start(creationOf(s, c.names.of(t.due).String(), t.due, reason), dependsOnActive(s))
+	started.Unfinished = reason == cronjobreason.CreateOldest
+	return started
 }
 
 // passOn handles a due run that has started already, or cannot start. With CatchUpAll another round
@@ -81,7 +80,7 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 		passed.recorded = t.due
 	}
 
-	passed.unfinished = all && t.overdue > 1
+	passed.Unfinished = all && t.overdue > 1
 	return passed
 }
 
@@ -116,7 +115,7 @@ func noteOneName(s *Snapshot, c *census, t *timing) moves {
 // hold returns the waits of a run that is held back by active jobs.
 func hold(s *Snapshot, t *timing, o obstacle) moves {
 	held := waitsFor(Wait{Reason: cronjobreason.WaitActive, Run: t.due, Jobs: o.jobs})
-	held.blocked = true
+	held.Blocked = true
 	return held.and(waitForDeadline(s, t))
 }
 

@@ -5,18 +5,29 @@ import (
 	"time"
 )
 
-// startingDeadline returns how late a run may start (C7, CI7): the smaller of
-// startingDeadlineSeconds and the window of the catch-up options, plus the jitter. It returns false
-// if there is no limit. A deadline longer than a time.Duration can hold, 292 years, is no limit.
-func startingDeadline(spec *Spec, o *Options) (d time.Duration, ok bool) {
-	d, ok = o.catchUpWindow()
-	if seconds := spec.StartingDeadlineSeconds; seconds != nil && *seconds <= int64(math.MaxInt64/time.Second) {
+// window is the time in which a run may start: from its time, delayed by jitter, to its deadline.
+type window struct {
+	jitter
+	// deadline is how late a run may start, if bounded is true.
+	deadline time.Duration
+	bounded  bool
+}
+
+// windowOf returns the window of the CronJob's runs (C7, CI7). The deadline is the smaller of
+// startingDeadlineSeconds and the window of the catch-up options, plus the jitter. A deadline longer
+// than a time.Duration can hold, 292 years, is no limit.
+func windowOf(s *Snapshot) window {
+	o, seconds := &s.Options, s.CronJob.Spec.StartingDeadlineSeconds
+	d, ok := o.catchUpWindow()
+	if seconds != nil && *seconds <= int64(math.MaxInt64/time.Second) {
 		if own := time.Duration(*seconds) * time.Second; !ok || own < d {
 			d, ok = own, true
 		}
 	}
-	if ok && d > math.MaxInt64-o.Jitter {
-		return 0, false
+
+	w := window{jitter: jitterOf(s)}
+	if ok && d <= math.MaxInt64-o.Jitter {
+		w.deadline, w.bounded = d+o.Jitter, true
 	}
-	return d + o.Jitter, ok
+	return w
 }

@@ -8,8 +8,8 @@ import (
 
 // startTriggers starts the triggers' jobs, in the order of their IDs, unless the due run's obstacle
 // holds them back as well. Argument created is the number of the round's other creations.
-func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.Time) (all moves) {
-	if s.CronJob.isDeleted() {
+func startTriggers(s *Snapshot, c *census, o obstacle, created int) (all moves) {
+	if s.CronJob.isDeleted() || len(c.triggers) == 0 {
 		return moves{}
 	}
 
@@ -21,14 +21,14 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 		case hasJob(name):
 			all.triggered = append(all.triggered, t.ID)
 		case c.behind && limit > 0:
-			all = all.and(waitForSnapshot(s.Now, behind, time.Time{}, t.ID))
+			all = all.and(c.waitForSnapshot(time.Time{}, t.ID))
 		case o.standing == isReplacing:
 			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: o.jobs})
 		case isAtLimit(limit, busy):
-			all.blocked = true
+			all.Blocked = true
 			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: busy})
 		default:
-			all.create = append(all.create, triggered(s, t.ID, name))
+			all.start(triggered(s, t.ID, name), limit > 0)
 		}
 	}
 	return all

@@ -2,7 +2,6 @@ package cronjob
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
@@ -15,87 +14,112 @@ import (
 // ledger accounts for the runs of a CronJob: each run has started, or is reported as unstarted by
 // exactly one round (C9).
 type ledger struct {
+	schedule schedule.Schedule
+	census   *census
+	starts   []startedJob
 	// accounted is the last run that is accounted for. All runs before it are accounted for as
 	// well.
 	accounted time.Time
 	unstarted []Unstarted
 }
 
-// runs holds the schedule of a CronJob and everything known about the jobs of its runs.
-type runs struct {
-	schedule schedule.Schedule
-	census   *census
-	starts   []startedJob
-}
-
-// openLedger continues the ledger of the memory. If the memory has none, the runs up to
+// account accounts for the runs that have started, and for those that this round sets aside or
+// gives up. It continues the ledger of the memory. If the memory has none, the runs up to
 // lastScheduleTime count as accounted for.
-func openLedger(s *Snapshot, c *census, m *memory) ledger {
-	accounted := m.Accounted
-	if accounted.IsZero() {
-		if accounted = s.CronJob.Status.LastScheduleTime; accounted.IsZero() {
-			accounted = s.CronJob.CreationTimestamp
+func account(s *Snapshot, c *census, run *dueRun, m *memory, skip skipped, recorded time.Time) ledger {
+	l := ledger{schedule: s.Schedule.Schedule, census: c, starts: m.Started, accounted: m.Accounted}
+	if l.accounted.IsZero() {
+		if l.accounted = s.CronJob.Status.LastScheduleTime; l.accounted.IsZero() {
+			l.accounted = s.CronJob.CreationTimestamp
 		}
 	}
 
-	l := ledger{accounted: accounted}
-	for _, run := range c.taken {
-		l.unstarted = append(l.unstarted, Unstarted{cronjobreason.UnstartedNameTaken, 1, run})
+	for _, taken := range c.taken {
+		l.unstarted = append(l.unstarted, Unstarted{cronjobreason.UnstartedNameTaken, 1, taken})
 	}
+	l.record(c.lastRun)
+	l.upTo(m.Since, skip.why)
+
+	t, all := &run.timing, s.Options.CatchUp == CatchUpAll
+	// After an edit, only runs of the old schedule are accounted for. With CatchUpAll more runs
+	// follow the due run, and each of them starts or is reported. With quirk Stale, a late status
+	// repeats runs.
+	isNew := skip.edited && all && !s.Options.Quirks.Has(cronjobquirk.Stale)
+	if isNew && !t.due.IsZero() && t.due.Before(l.accounted) {
+		l.accounted = t.due.Add(-1)
+	}
+
+	l.pass(t)
+	switch {
+	case run.standing == isSkipped:
+		l.upTo(t.latest, cronjobreason.UnstartedHeld)
+	case run.standing == isTaken && all:
+		l.upTo(t.due, cronjobreason.UnstartedNameTaken)
+	}
+	l.record(recorded)
 	return l
 }
 
-// recorded accounts for the runs before a run that has started, and for that run.
-func (l ledger) recorded(r *runs, run time.Time) ledger {
-	if run.After(l.accounted) && !r.schedule.Never() {
-		l = l.upTo(r, run.Add(-1), cronjobreason.UnstartedForLater)
+// record accounts for the runs before a run that has started, and for that run.
+func (l *ledger) record(run time.Time) {
+	if run.After(l.accounted) && !l.schedule.Never() {
+		l.upTo(run.Add(-1), cronjobreason.UnstartedForLater)
 		l.accounted = run
 	}
-	return l
+}
+
+// pass accounts for the runs before the due run. If no run is due, it accounts for the runs whose
+// deadlines have passed.
+func (l *ledger) pass(t *timing) {
+	if t.quiet || t.invalid {
+		return
+	}
+	if t.due.IsZero() || t.earliest.Before(t.due) {
+		l.upTo(t.earliest, cronjobreason.UnstartedTooLate)
+	}
+	if !t.due.IsZero() {
+		l.upTo(t.due.Add(-1), cronjobreason.UnstartedForLater)
+	}
 }
 
 // upTo accounts for the runs up to a time. Runs without a job count as unstarted for the given
 // reason (C9). Without a schedule there are no runs, and nothing is accounted for.
-func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledger {
-	sch := r.schedule
-	if !until.After(l.accounted) {
-		return l
-	}
-	if isBeyond(sch.Next(l.accounted), until) {
-		return l
+func (l *ledger) upTo(until time.Time, why cronjobreason.Unstarted) {
+	if !until.After(l.accounted) || isBeyond(l.schedule.Next(l.accounted), until) {
+		return
 	}
 
-	last, _ := sch.Latest(l.accounted, until)
-	if latest, n := r.countUnstarted(l.accounted, last); n > 0 {
-		l.unstarted = append(slices.Clip(l.unstarted), Unstarted{why, n, latest})
+	last, _ := l.schedule.Latest(l.accounted, until)
+	if latest, n := l.countUnstarted(last); n > 0 {
+		l.unstarted = append(l.unstarted, Unstarted{why, n, latest})
 	}
 	l.accounted = last
-	return l
 }
 
-// countUnstarted counts the runs in (after, last] that have no job, and returns the latest of them.
-func (r *runs) countUnstarted(after, last time.Time) (latest time.Time, n int) {
-	sch, started := r.schedule, r.started(after, last)
-	latest, n = last, sch.Count(after, last)
+// countUnstarted counts the runs after l.accounted, up to last, that have no job. It returns the
+// latest of them.
+func (l *ledger) countUnstarted(last time.Time) (latest time.Time, n int) {
+	sch, names, started := l.schedule, &l.census.names, l.started(last)
+	latest, n = last, sch.Count(l.accounted, last)
 	for _, run := range started {
-		start := r.census.names.startOf(run) // the name does not identify the run more exactly
-		if r.census.names.isSameRun(sch.Next(start.Add(-1)), run) {
+		start := names.startOf(run) // the name does not identify the run more exactly
+		if names.isSameRun(sch.Next(start.Add(-1)), run) {
 			n--
 		}
 	}
 
-	for n > 0 && r.census.names.has(started, latest) {
+	for n > 0 && names.has(started, latest) {
 		latest = sch.Prev(latest)
 	}
 	return latest, n
 }
 
-// started returns the runs in (after, until] that have a job. A job that was perhaps created counts
-// until a look-up shows that it does not exist (isLost).
-func (r *runs) started(after, until time.Time) (all []time.Time) {
-	c := r.census
+// started returns the runs after l.accounted, up to last, that have a job. A job that was perhaps
+// created counts until a look-up shows that it does not exist (isLost).
+func (l *ledger) started(last time.Time) (all []time.Time) {
+	c := l.census
 	add := func(run time.Time, name string) {
-		if isIn(run, after, until) && c.names.of(run).is(name) {
+		if isIn(run, l.accounted, last) && c.names.of(run).is(name) {
 			all = append(all, run)
 		}
 	}
@@ -105,50 +129,13 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 			add(child.ScheduledTime, child.Name)
 		}
 	}
-
 	for _, ref := range c.active[:c.kept] { // the others are among the children or starts
 		add(c.runOf(ref), ref.Name)
 	}
-
-	for i := range r.starts {
-		add(r.starts[i].ScheduledTime, r.starts[i].Name)
+	for i := range l.starts {
+		add(l.starts[i].ScheduledTime, l.starts[i].Name)
 	}
 	return c.names.sorted(all)
-}
-
-// reopened moves the time accounted back to just before the due run, if accounted is later. It is
-// called after an edit of the schedule: only runs of the old schedule were accounted for. With
-// CatchUpAll more runs follow the due run, and each of them starts or is reported.
-func (l ledger) reopened(t *timing) ledger {
-	if !t.due.IsZero() && t.due.Before(l.accounted) {
-		l.accounted = t.due.Add(-1)
-	}
-	return l
-}
-
-// due accounts for the runs before the due run. If no run is due, it accounts for the runs whose
-// deadlines have passed.
-func (l ledger) due(r *runs, t *timing) ledger {
-	switch {
-	case t.quiet, t.invalid:
-		return l
-	case t.due.IsZero():
-		return l.upTo(r, t.earliest, cronjobreason.UnstartedTooLate)
-	case t.earliest.Before(t.due):
-		l = l.upTo(r, t.earliest, cronjobreason.UnstartedTooLate)
-	}
-	return l.upTo(r, t.due.Add(-1), cronjobreason.UnstartedForLater)
-}
-
-// givenUp adds the due run to the ledger if the round gives it up because of its obstacle.
-func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger {
-	switch {
-	case o.standing == isSkipped:
-		return l.upTo(r, t.latest, cronjobreason.UnstartedHeld)
-	case o.standing == isTaken && catchUp == CatchUpAll:
-		return l.upTo(r, t.due, cronjobreason.UnstartedNameTaken)
-	}
-	return l
 }
 
 // unstartedEvents returns the events about runs that a round gives up. There is no event about a
