@@ -14,7 +14,11 @@ import (
 // gone without a look-up, unless a foreign child has its UID. matchActive returns the buffer, which
 // holds the jobs that stay in the list.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
-	var foreign map[job.UID]bool // filled when first needed
+	var foreign map[job.UID]bool
+	if consistent && len(refs) > 0 {
+		foreign = foreignUIDs(c.children)
+	}
+
 	kept := buffer
 	for i := range refs {
 		ref := &refs[i]
@@ -30,15 +34,9 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 					sawCompleted(c.kind, ref.Name)+", condition: "+string(child.Finished)))
 				continue
 			}
-		case consistent:
-			if foreign == nil {
-				foreign = foreignUIDs(c.children)
-			}
-			if !foreign[ref.UID] { // the job is certainly gone
-				c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
-				continue
-			}
-			c.verify = append(c.verify, *ref)
+		case consistent && !foreign[ref.UID]: // the job is certainly gone
+			c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
+			continue
 		default:
 			c.verify = append(c.verify, *ref)
 		}

@@ -48,6 +48,19 @@ func startBackfills(s *Snapshot, c *census, run *dueRun, last time.Time, created
 	return all
 }
 
+// reserved returns the first run that the schedule is going to start by itself, or zero. All runs
+// that are not later than argument last are recorded or set aside. Of the later runs, the schedule
+// starts the due run or, with CatchUpAll, all overdue runs.
+func reserved(s *Snapshot, t *timing, last time.Time) time.Time {
+	switch {
+	case t.due.After(last):
+		return t.due
+	case s.Options.CatchUp == CatchUpAll && t.latest.After(last):
+		return s.Schedule.Schedule.Next(last)
+	}
+	return t.next
+}
+
 // stepBackfill advances one backfill as far as possible.
 func stepBackfill(s *Snapshot, b *Backfill, turn *backfillTurn) moves {
 	step := backfillStep{Backfill: *b}
@@ -149,12 +162,4 @@ func backfillLimit(b *Backfill, maxActive int32) int32 {
 	default:
 		return own
 	}
-}
-
-// backfill returns the creation of a requested run's job.
-func backfill(s *Snapshot, id, name string, run time.Time) Creation {
-	c := creationOf(s, name, run, cronjobreason.CreateBackfilled)
-	c.Backfill = id
-	c.Annotations[s.Options.Marks.requestKey()] = backfilled
-	return c
 }

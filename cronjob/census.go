@@ -63,8 +63,8 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	c := &b.census
 	*c = census{
 		family:   familyOf(s),
-		marks:    cleared(b.census.marks, len(s.Children)),
-		verdicts: cleared(b.census.verdicts, len(s.Children)),
+		marks:    append(b.census.marks[:0], make([]mark, len(s.Children))...),
+		verdicts: append(b.census.verdicts[:0], make([]verdict, len(s.Children))...),
 		found:    b.census.found[:0],
 		verify:   b.verify[:0],
 		events:   b.events[:0],
@@ -109,16 +109,6 @@ func familyOf(s *Snapshot) family {
 		f.replacing = f.whenGone || !s.Options.Quirks.Has(cronjobquirk.Stale)
 	}
 	return f
-}
-
-// cleared returns a slice of n zero values, in the buffer if it is large enough.
-func cleared[T any](buffer []T, n int) []T {
-	if cap(buffer) < n {
-		return make([]T, n)
-	}
-	buffer = buffer[:n]
-	clear(buffer)
-	return buffer
 }
 
 // takeIn notes that a running child is missing from the active list; addFound adds it.
@@ -188,7 +178,7 @@ func (f *family) runOf(r Reference) time.Time {
 
 // isAwaited reports whether only the job shows that a trigger, or a run of a backfill, has started.
 func (f *family) isAwaited(name string, run time.Time) bool {
-	return isTriggered(f.triggers, f.names.cronJob, name) || f.awaited.has(run) && f.names.of(run).is(name)
+	return f.isTriggered(name) || f.awaited.has(run) && f.names.of(run).is(name)
 }
 
 // sortReferences sorts the jobs of a CronJob by name, shorter names first. This is the order of

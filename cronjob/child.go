@@ -79,15 +79,11 @@ func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[stri
 		StartTime:         j.Status.StartTime,
 		Finished:          j.Status.Finished(),
 		CompletionTime:    j.Status.CompletionTime,
-		Backfilled:        annotations[instantiateAnnotation] == backfilled,
 	}
-
 	if child.isFinished() {
 		child.FinishTime = j.Status.Condition(child.Finished).LastTransitionTime
 	}
-	if t, err := time.Parse(time.RFC3339, annotations[timestampAnnotation]); err == nil {
-		child.ScheduledTime = t
-	}
+	child.ScheduledTime, child.Backfilled = new(Options).ReadMarks(c.Name, j.Name, nil, annotations)
 	return child
 }
 

@@ -2,14 +2,10 @@ package cronjob
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/batchplan/batchplan/cronjob/cronjobreason"
-	"github.com/batchplan/batchplan/job/release"
 )
 
 // names converts between runs and names of one CronJob's jobs.
@@ -108,42 +104,4 @@ func (n *names) has(runs []time.Time, run time.Time) bool {
 		return cmp.Compare(n.number(r), number)
 	})
 	return found
-}
-
-// creation returns the creation of a job from the template.
-func creation(s *Snapshot, name string, reason cronjobreason.Create) Creation {
-	template := &s.CronJob.Spec.JobTemplate
-	annotations := make(map[string]string, len(template.Annotations)+1)
-	maps.Copy(annotations, template.Annotations)
-	return Creation{Name: name, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: reason}
-}
-
-// creationOf returns the creation of a run's job (C13).
-func creationOf(s *Snapshot, name string, run time.Time, reason cronjobreason.Create) Creation {
-	c := creation(s, name, reason)
-	c.ScheduledTime = run
-
-	switch marks := &s.Options.Marks; {
-	case s.Options.Without.Has(release.CronJobsScheduledAnnotation):
-	case marks.TimeIn == InAnnotation:
-		c.Annotations[marks.timeKey()] = timestamp(s, run)
-	case marks.TimeIn == InLabel:
-		if c.Labels == nil {
-			c.Labels = make(map[string]string, 1)
-		}
-		c.Labels[marks.timeKey()] = strconv.FormatInt(run.Unix(), 10)
-	}
-	return c
-}
-
-// timestamp formats the time of a run. Without a timeZone it is in UTC, even if the schedule is in
-// another zone, as in Kubernetes.
-func timestamp(s *Snapshot, run time.Time) string {
-	zone := time.UTC
-	if s.CronJob.Spec.TimeZone != nil && !s.Options.Marks.UTC {
-		if zone = s.Schedule.Location; zone == nil {
-			zone = s.Schedule.Schedule.Location()
-		}
-	}
-	return run.In(zone).Format(time.RFC3339)
 }

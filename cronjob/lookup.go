@@ -34,17 +34,6 @@ func find[K comparable](n, times int, key func(place int) K) func(K) int {
 // memberOf returns a function that reports whether a list contains a job: by UID, or by name if the
 // UID is not known.
 func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
-	if len(refs)*times <= few {
-		return func(uid job.UID, name string) bool {
-			for i := range refs {
-				if refs[i].names(uid, name) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-
 	placeOf := find(len(refs), times, func(i int) job.UID { return refs[i].UID })
 	placeNamed := find(len(refs), times, func(i int) string { return refs[i].Name })
 	return func(uid job.UID, name string) bool {
@@ -53,19 +42,6 @@ func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 		}
 		return placeOf(uid) >= 0
 	}
-}
-
-// names reports whether r refers to a job: by UID, or by name if the UID is not known.
-func (r *Reference) names(uid job.UID, name string) bool {
-	if uid == "" {
-		return r.Name == name
-	}
-	return r.UID == uid
-}
-
-// childNamed returns a function that returns the index of the first child with a name, or -1.
-func childNamed(children []Child, times int) func(name string) int {
-	return find(len(children), times, func(i int) string { return children[i].Name })
 }
 
 // jobNamed returns a function that reports whether a given name is the name of an active job or of

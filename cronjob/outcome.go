@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Writes holds the results of the reads and writes that come before the status write. Results are
@@ -118,11 +119,8 @@ func (p *Plan) lookedUp(w *Writes, result cronjobreason.Result) iter.Seq[*Refere
 func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	return func(yield func(*Reference) bool) {
 		for i := range p.Verify {
-			switch {
-			case p.Verify[i].UID == "", value.At(w.Verified, i).Result != cronjobreason.ResultGone:
-				continue
-			}
-			if !yield(&p.Verify[i]) {
+			isGone := p.Verify[i].UID != "" && value.At(w.Verified, i).Result == cronjobreason.ResultGone
+			if isGone && !yield(&p.Verify[i]) {
 				return
 			}
 		}
@@ -142,6 +140,15 @@ func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool
 		names[ref.Name] = true
 	}
 	return names
+}
+
+// looks returns the results of the look-ups, by UID.
+func (p *Plan) looks(w *Writes) map[job.UID]cronjobreason.Result {
+	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
+	for i := range p.Verify {
+		looks[p.Verify[i].UID] = value.At(w.Verified, i).Result
+	}
+	return looks
 }
 
 // removed returns the deletions after which the job is gone or being deleted.

@@ -117,7 +117,7 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 
 	status, unstored := &s.CronJob.Status, s.Options.ActiveFromChildren
 	isNamed := memberOf(status.Active, len(starts))
-	placeNamed := childNamed(c.children, len(starts))
+	placeNamed := find(len(c.children), len(starts), func(i int) string { return c.children[i].Name })
 
 	for _, start := range starts {
 		place := placeNamed(start.Name)

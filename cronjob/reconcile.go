@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
@@ -111,7 +112,9 @@ func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 	run.timing = findDue(s, base, w)
 	run.missed = missed(s.Schedule.Schedule, &run.timing, b)
 	run.obstacle = findObstacle(s, c, &run.timing)
-	run.next = nextRun(s, &run.timing, run.obstacle)
+	if run.standing == isFree && s.Options.Quirks.Has(cronjobquirk.Estimate) {
+		run.next = estimateNext(s.Schedule.Schedule, run.due, s.Now) // Kubernetes has started the run before
+	}
 	return run
 }
 

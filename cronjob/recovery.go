@@ -40,7 +40,7 @@ func (f *family) isUnrecordedRun(child *Child, recorded time.Time) bool {
 
 // isRequested reports whether a child is the job of a trigger or a backfill.
 func (f *family) isRequested(child *Child) bool {
-	return isTriggered(f.triggers, f.names.cronJob, child.Name) || f.isBackfilled(child) && !f.isOut(child)
+	return f.isTriggered(child.Name) || f.isBackfilled(child) && !f.isOut(child)
 }
 
 // countUnsettled counts the active jobs that no run may replace yet. Such a job is the only proof

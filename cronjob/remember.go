@@ -40,8 +40,9 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 		m.Started, m.Replaced, m.Deleted = nil, nil, nil
 		return m
 	}
-	m.Started, m.Replaced = p.remembered(w, settled, written), p.leaving(w)
-	m.Deleted = p.deleted(s, written)
+	looks := p.looks(w)
+	m.Started, m.Replaced = p.remembered(w, settled, written), p.leaving(w, looks)
+	m.Deleted = p.deleted(s, looks, written)
 	return m
 }
 
@@ -170,7 +171,9 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 // status does not list them or, if no list is stored, until the children do not show them. New
 // deletions are left out if the written status has a later lastScheduleTime, because that time
 // shows whether a snapshot is older than the deletions (Behind).
-func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
+func (p *Plan) deleted(
+	s *Settlement, looks map[job.UID]cronjobreason.Result, written bool,
+) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 {
 		return nil
@@ -194,26 +197,18 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 		}
 	}
 
-	gone := make(map[job.UID]bool)
-	for i := range p.Verify {
-		uid, r := p.Verify[i].UID, value.At(w.Verified, i)
-		known[uid], gone[uid] = known[uid] || r.Result == cronjobreason.ResultDone, r.Result == cronjobreason.ResultGone
-	}
 	for _, l := range old {
-		l.Gone = l.Gone || gone[l.UID]
-		keep(l)
+		look := looks[l.UID]
+		l.Gone = l.Gone || look == cronjobreason.ResultGone
+		if look != cronjobreason.ResultDone {
+			keep(l)
+		}
 	}
 	return all
 }
 
 // leaving returns, for the next memory, the jobs that Replace has deleted.
-func (p *Plan) leaving(w *Writes) []leavingJob {
-	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
-	for i := range p.Verify {
-		looks[p.Verify[i].UID] = value.At(w.Verified, i).Result
-	}
-
-	var all []leavingJob
+func (p *Plan) leaving(w *Writes, looks map[job.UID]cronjobreason.Result) (all []leavingJob) {
 	for _, l := range p.basis.Memory.Replaced {
 		if looks[l.UID] != cronjobreason.ResultGone {
 			all = append(all, l)
@@ -227,13 +222,9 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 		}
 
 		_, unseen := looks[d.UID]
-		switch value.At(w.Deleted, i).Result {
-		case cronjobreason.ResultDone:
-			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen})
-		case cronjobreason.ResultGone:
-			if !unseen {
-				all = append(all, leavingJob{Reference: d.Reference, Seen: true, Gone: true})
-			}
+		switch r := value.At(w.Deleted, i).Result; {
+		case r == cronjobreason.ResultDone, r == cronjobreason.ResultGone && !unseen:
+			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == cronjobreason.ResultGone})
 		}
 	}
 	return all

@@ -55,12 +55,11 @@ func (s *Snapshot) check() error {
 		return err
 	}
 
-	switch c.Spec.ConcurrencyPolicy {
-	case "", Allow, Forbid, Replace:
-	default:
-		return invalid("cronJob.spec.concurrencyPolicy", string(c.Spec.ConcurrencyPolicy), policyProblem)
+	if policy := c.Spec.ConcurrencyPolicy; policy != "" {
+		if err := checkPolicy(policy, "cronJob.spec."); err != nil {
+			return err
+		}
 	}
-
 	for i := range s.Triggers {
 		if err := s.Triggers[i].check(); err != nil {
 			return err

@@ -1,8 +1,6 @@
 package cronjob
 
 import (
-	"time"
-
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
@@ -126,26 +124,4 @@ func waitForDeadline(s *Snapshot, t *timing) moves {
 		return moves{}
 	}
 	return waitsFor(Wait{Reason: cronjobreason.WaitStartDeadline, Run: t.due, Until: t.due.Add(t.deadline)})
-}
-
-// nextRun returns the first run that is not due yet. If quirk Estimate is set and the due run
-// starts, nextRun searches from the due run, as Kubernetes does after it has started a run.
-func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
-	if o.standing == isFree && s.Options.Quirks.Has(cronjobquirk.Estimate) {
-		return estimateNext(s.Schedule.Schedule, t.due, s.Now)
-	}
-	return t.next
-}
-
-// reserved returns the first run that the schedule is going to start by itself, or zero. All runs
-// that are not later than argument last are recorded or set aside. Of the later runs, the schedule
-// starts the due run or, with CatchUpAll, all overdue runs.
-func reserved(s *Snapshot, t *timing, last time.Time) time.Time {
-	switch {
-	case t.due.After(last):
-		return t.due
-	case s.Options.CatchUp == CatchUpAll && t.latest.After(last):
-		return s.Schedule.Schedule.Next(last)
-	}
-	return t.next
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 // Trigger requests a job outside of the schedule. The job starts even if the CronJob is suspended,
@@ -51,22 +54,49 @@ func sortTriggers(buffer, triggers []Trigger) []Trigger {
 	return slices.CompactFunc(sorted, func(a, b Trigger) bool { return a.ID == b.ID })
 }
 
-// findTrigger returns the index of a trigger in a sorted list.
-func findTrigger(triggers []Trigger, id string) (int, bool) {
-	return slices.BinarySearchFunc(triggers, id, func(t Trigger, id string) int { return cmp.Compare(t.ID, id) })
-}
-
-// isTriggered reports whether a job has the name of one of the triggers. The triggers must be
-// sorted.
-func isTriggered(triggers []Trigger, cronJob, name string) bool {
-	if len(triggers) == 0 || !isTriggerName(cronJob, name) {
+// isTriggered reports whether a job has the name of one of the snapshot's triggers.
+func (f *family) isTriggered(name string) bool {
+	id, isTrigger := f.names.triggerNamed(name)
+	if !isTrigger || len(f.triggers) == 0 {
 		return false
 	}
-	_, found := findTrigger(triggers, name[len(cronJob)+len(manualInfix):])
+	byID := func(t Trigger, id string) int { return cmp.Compare(t.ID, id) }
+	_, found := slices.BinarySearchFunc(f.triggers, id, byID)
 	return found
 }
 
-// isTriggerName reports whether a name belongs to a trigger's job.
-func isTriggerName(cronJob, name string) bool {
-	return strings.HasPrefix(name, cronJob) && strings.HasPrefix(name[len(cronJob):], manualInfix)
+// triggerNamed returns the ID of the trigger whose job has a name, and false if the name does not
+// belong to a trigger's job.
+func (n *names) triggerNamed(name string) (id string, ok bool) {
+	rest, isOwn := strings.CutPrefix(name, n.cronJob)
+	id, ok = strings.CutPrefix(rest, manualInfix)
+	return id, ok && isOwn
+}
+
+// startTriggers starts the triggers' jobs, in the order of their IDs, unless the due run's obstacle
+// holds them back as well. Argument created is the number of the round's other creations.
+func startTriggers(s *Snapshot, c *census, o obstacle, created int) (all moves) {
+	if s.CronJob.isDeleted() || len(c.triggers) == 0 {
+		return moves{}
+	}
+
+	hasJob, running := c.jobNamed(len(c.triggers)), c.countBusy()+created
+	for i := range c.triggers {
+		t := &c.triggers[i]
+		busy, limit := running+len(all.create), limitOf(t.Overlap, s.Options.MaxActive)
+		switch name := c.names.cronJob + manualInfix + t.ID; {
+		case hasJob(name):
+			all.triggered = append(all.triggered, t.ID)
+		case c.behind && limit > 0:
+			all = all.and(c.waitForSnapshot(time.Time{}, t.ID))
+		case o.standing == isReplacing:
+			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: o.jobs})
+		case isAtLimit(limit, busy):
+			all.Blocked = true
+			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: busy})
+		default:
+			all.start(triggered(s, t.ID, name), limit > 0)
+		}
+	}
+	return all
 }

@@ -19,7 +19,7 @@ func Validate(s Spec) error { return s.validate() }
 
 func (s *Spec) validate(opts ...schedule.Option) error {
 	return errors.Join(
-		checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
+		checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy, "spec."), checkSigns(s, "spec."))
 }
 
 // ValidateUpdate returns the errors for which an API server refuses to change the spec of CronJob
@@ -38,7 +38,7 @@ func ValidateUpdate(old *CronJob, next Spec, r release.Release) error {
 		problems = append(problems, checkTimeZone(&next))
 	}
 
-	problems = append(problems, checkPolicy(next.ConcurrencyPolicy), checkSigns(&next, "spec."))
+	problems = append(problems, checkPolicy(next.ConcurrencyPolicy, "spec."), checkSigns(&next, "spec."))
 	return errors.Join(problems...)
 }
 
@@ -116,14 +116,12 @@ func checkTimeZone(s *Spec) error {
 	return invalid("spec.timeZone", zone, problem)
 }
 
-const policyProblem = "must be Allow, Forbid or Replace"
-
-func checkPolicy(p ConcurrencyPolicy) error {
+func checkPolicy(p ConcurrencyPolicy, path string) error {
 	switch p {
 	case Allow, Forbid, Replace:
 		return nil
 	}
-	return invalid("spec.concurrencyPolicy", string(p), policyProblem)
+	return invalid(path+"concurrencyPolicy", string(p), "must be Allow, Forbid or Replace")
 }
 
 // unparsed returns the error about a field that package schedule refuses.

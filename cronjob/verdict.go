@@ -156,5 +156,6 @@ func (c *census) isStarted(place int) bool {
 	case child.isOfRun(), c.marks[place].is(markDeleted):
 		return true
 	}
-	return isTriggerName(c.names.cronJob, child.Name)
+	_, isTrigger := c.names.triggerNamed(child.Name)
+	return isTrigger
 }
