@@ -52,11 +52,7 @@ func (c *census) nothingLeftBefore(s *Snapshot, w *window, base time.Time) (unti
 		return until, time.Time{}
 	}
 
-	earliest := base
-	if w.bounded {
-		earliest = later(base, s.Now.Add(-w.deadline))
-	}
-	due := pickDue(s.Schedule.Schedule, earliest, until, &s.Options)
+	due := pickDue(s.Schedule.Schedule, w.closed(base, s.Now), until, &s.Options)
 	first := due.due
 
 	hasJob := c.jobNamed(maxLook)

@@ -42,7 +42,7 @@ func startBackfills(s *Snapshot, c *census, run *dueRun, last time.Time, created
 			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitBackfill, Name: b.ID})
 			continue
 		}
-		turn.limit = backfillLimit(b, s.Options.MaxActive)
+		turn.limit = limitOf(b.Overlap, b.MaxActive, s.Options.MaxActive)
 		all = all.and(stepBackfill(s, b, &turn))
 	}
 	return all
@@ -150,16 +150,4 @@ func (t *backfillTurn) hold(id string, run time.Time, name string) (held moves, 
 	}
 	held.waits = []Wait{wait}
 	return held, true
-}
-
-// backfillLimit returns the number of active jobs at which a backfill waits. Zero means no limit.
-func backfillLimit(b *Backfill, maxActive int32) int32 {
-	switch own := b.MaxActive; {
-	case b.Overlap == Forbid:
-		return 1
-	case own == 0 || maxActive > 0 && maxActive < own:
-		return maxActive
-	default:
-		return own
-	}
 }

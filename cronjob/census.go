@@ -59,10 +59,10 @@ type census struct {
 }
 
 // takeCensus determines which jobs exist and which are active, and updates the memory.
-func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
+func takeCensus(s *Snapshot, f *family, m *memory, b *buffers) *census {
 	c := &b.census
 	*c = census{
-		family:   familyOf(s),
+		family:   *f,
 		marks:    append(b.census.marks[:0], make([]mark, len(s.Children))...),
 		verdicts: append(b.census.verdicts[:0], make([]verdict, len(s.Children))...),
 		found:    b.census.found[:0],
@@ -93,8 +93,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	return c
 }
 
-// familyOf returns the CronJob's jobs as a family, without what takes time or memory to find: byUID,
-// triggers and awaited.
+// familyOf returns the CronJob's jobs as a family. takeCensus adds byUID, triggers and awaited.
 func familyOf(s *Snapshot) family {
 	f := family{
 		names:     s.Options.Naming.of(s.CronJob.Name),
@@ -149,16 +148,6 @@ func (f *family) reference(place int) Reference {
 		Name:       child.Name,
 		UID:        child.UID,
 	}
-}
-
-// isNamedActive reports whether the active list contains a job of this name (C10).
-func (c *census) isNamedActive(name runName) bool {
-	for i := range c.active {
-		if name.is(c.active[i].Name) {
-			return true
-		}
-	}
-	return false
 }
 
 // isBackfilled reports whether a child is the job of a backfill, according to its mark and its

@@ -11,8 +11,7 @@ import (
 // timing holds the runs of the schedule that are due, and the next one (C7).
 type timing struct {
 	window
-	// Runs up to base do not count. Runs up to earliest cannot start: earliest is base, or a later
-	// time because of the deadline.
+	// Runs up to base do not count. Runs up to earliest cannot start, because of the deadline.
 	base, earliest time.Time
 	// pick is the run to start, chosen from those in (earliest, now].
 	pick
@@ -36,10 +35,7 @@ type pick struct {
 // findDue finds the run to start and the next one after it (C7). Both are exact,
 // and their cost does not grow with the time missed (B1).
 func findDue(s *Snapshot, base time.Time, w window) timing {
-	sch, t := s.Schedule.Schedule, timing{window: w, base: base, earliest: base}
-	if w.bounded {
-		t.earliest = later(base, s.Now.Add(-w.deadline))
-	}
+	sch, t := s.Schedule.Schedule, timing{window: w, base: base, earliest: w.closed(base, s.Now)}
 	if s.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return estimateDue(t, sch, s.Now)
 	}

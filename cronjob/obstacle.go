@@ -84,11 +84,21 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	case c.behind && dependsOnActive(s):
 		return obstacle{standing: isStale}
 	case policy == Forbid:
-		return forbids(c, &s.Options)
+		return forbids(c, s.Options.SkipHeld)
 	case policy == Replace:
 		return replaces(c, &s.Options)
 	}
 	return fills(s.Options.MaxActive, len(c.active))
+}
+
+// isNamedActive reports whether the active list contains a job of this name (C10).
+func (c *census) isNamedActive(name runName) bool {
+	for i := range c.active {
+		if name.is(c.active[i].Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // dependsOnActive reports whether a run of the schedule may have to wait for active jobs.

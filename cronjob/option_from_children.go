@@ -9,7 +9,7 @@ import (
 // fromChildren returns the snapshot with the status fields that the CronJob's kind does not store,
 // derived from the children (C18). lastScheduleTime cannot be derived: once a child is gone,
 // nothing else shows that its run has started.
-func fromChildren(s *Snapshot, m *memory) *Snapshot {
+func fromChildren(s *Snapshot, f *family, m *memory) *Snapshot {
 	o := &s.Options
 	if !o.ActiveFromChildren && !o.SuccessFromChildren {
 		return s
@@ -20,7 +20,7 @@ func fromChildren(s *Snapshot, m *memory) *Snapshot {
 		full.CronJob.Status.LastSuccessfulTime = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
 	}
 	if o.ActiveFromChildren {
-		full.CronJob.Status.Active = running(s, m)
+		full.CronJob.Status.Active = f.running(&s.CronJob.Status, m)
 	}
 	return &full
 }
@@ -30,8 +30,8 @@ func fromChildren(s *Snapshot, m *memory) *Snapshot {
 // A job that has left the active list, because it is being deleted (isOut) or was replaced, is not
 // active any more. A job that was found to be gone is not active either, even if the children still
 // show it.
-func running(s *Snapshot, m *memory) (refs []Reference) {
-	f, gone := familyOf(s), map[job.UID]bool{}
+func (f *family) running(status *Status, m *memory) (refs []Reference) {
+	gone := map[job.UID]bool{}
 	for _, l := range m.Deleted {
 		gone[l.UID] = l.Gone
 	}
@@ -41,10 +41,9 @@ func running(s *Snapshot, m *memory) (refs []Reference) {
 		}
 	}
 
-	for i := range s.Children {
-		switch child := &s.Children[i]; {
-		case !child.isRunning(), gone[child.UID], f.isOut(child),
-			f.isUnrecordedRun(child, s.CronJob.Status.LastScheduleTime):
+	for i := range f.children {
+		switch child := &f.children[i]; {
+		case !child.isRunning(), gone[child.UID], f.isOut(child), f.isUnrecordedRun(child, status.LastScheduleTime):
 		default:
 			refs = append(refs, f.reference(i))
 		}
@@ -53,7 +52,7 @@ func running(s *Snapshot, m *memory) (refs []Reference) {
 	for _, start := range m.Started {
 		isShown := func(child Child) bool { return child.UID == start.UID }
 		switch {
-		case !start.Recorded, start.Over, slices.ContainsFunc(s.Children, isShown):
+		case !start.Recorded, start.Over, slices.ContainsFunc(f.children, isShown):
 		default:
 			refs = append(refs, start.Reference) // created, but not among the children yet (CI15)
 		}

@@ -12,10 +12,16 @@ func fills(limit int32, active int) obstacle {
 // zero means no limit.
 func isAtLimit(limit int32, active int) bool { return limit > 0 && active >= int(limit) }
 
-// limitOf returns the number of active jobs at which a trigger waits. Zero means no limit.
-func limitOf(overlap ConcurrencyPolicy, maxActive int32) int32 {
+// limitOf returns the number of active jobs at which a trigger or a backfill waits: the smallest of
+// the limits. Zero means no limit.
+func limitOf(overlap ConcurrencyPolicy, limits ...int32) (smallest int32) {
 	if overlap == Forbid {
 		return 1
 	}
-	return maxActive
+	for _, limit := range limits {
+		if smallest == 0 || limit > 0 && limit < smallest {
+			smallest = limit
+		}
+	}
+	return smallest
 }

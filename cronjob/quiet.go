@@ -19,14 +19,15 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	if s.Options.CatchUp == CatchUpAll {
 		m.Schedule, m.TimeZone = scheduleText(s), value.Of(s.CronJob.Spec.TimeZone)
 	}
+	base := startsFrom(s, last, &m)
 	if m.Accounted.IsZero() {
-		m.Accounted = startsFrom(s, last, &m)
+		m.Accounted = base
 	}
 	if last.After(m.Accounted) {
 		return nil, false
 	}
 
-	next := s.Schedule.Schedule.Next(startsFrom(s, last, &m))
+	next := s.Schedule.Schedule.Next(base)
 	if !next.After(s.Now) {
 		return nil, false
 	}

@@ -78,9 +78,10 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // planRound plans any round.
 func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
-	b, m := &p.buffers, memoryAbout(s)
-	s = fromChildren(byName(s), &m)
-	c := takeCensus(s, &m, b)
+	s = byName(s)
+	b, f, m := &p.buffers, familyOf(s), memoryAbout(s)
+	s = fromChildren(s, &f, &m)
+	c := takeCensus(s, &f, &m, b)
 	skip := setAside(&m, s)
 	run := findRun(s, c, startsFrom(s, c.lastRun, &m), b)
 	c.admit(run.obstacle)
@@ -155,16 +156,16 @@ func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *
 	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove),
 		m.Started, out.limited, l.accounted)
 
-	plan.Unexpected = c.unexpected(b.unexpected[:0])
 	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
 	plan.Missed, plan.Unstarted = run.missed, l.unstarted
 
-	plan.Requeue, plan.Waits = firstEnd(out.waits, s.Options.Punctual), ofKind(out.waits, s.Options.ChildKind)
+	plan.Unexpected = c.unexpected(b.unexpected[:0])
 	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.ChildKind)
 	plan.Events = append(plan.Events,
 		unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.ChildKind)...)
 	plan.Notes = out.notes
 
+	plan.Requeue, plan.Waits = firstEnd(out.waits, s.Options.Punctual), ofKind(out.waits, s.Options.ChildKind)
 	plan.NextRun = run.next
 	plan.Namespace, plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
 	plan.basis.fill(s, c, m, out, l.accounted)

@@ -31,3 +31,12 @@ func windowOf(s *Snapshot) window {
 	}
 	return w
 }
+
+// closed returns the time up to which runs cannot start: base, or a later time because of the
+// deadline.
+func (w *window) closed(base, now time.Time) time.Time {
+	if !w.bounded {
+		return base
+	}
+	return later(base, now.Add(-w.deadline))
+}
