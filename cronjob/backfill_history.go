@@ -14,7 +14,7 @@ import (
 // The jobs of the other runs are kept. Such a run is in the future because the clock went back, or
 // it is later than a run that the schedule still has to start.
 func recordBackfilled(s *Snapshot, c *census, w *window, base time.Time, runs []time.Time) (out moves) {
-	if len(runs) == 0 || s.Schedule.Problem != 0 {
+	if s.Schedule.Problem != 0 {
 		return moves{}
 	}
 

@@ -18,7 +18,7 @@ const (
 // startBackfills starts runs of the backfills, in the order of their IDs. Runs up to argument last
 // are recorded or set aside. Argument created holds the other jobs that the round creates.
 func startBackfills(s *Snapshot, c *census, run *dueRun, last time.Time, created []Creation) (all moves) {
-	if s.CronJob.isDeleted() || len(s.Backfills) == 0 {
+	if s.CronJob.isDeleted() {
 		return moves{}
 	}
 
@@ -43,7 +43,7 @@ func startBackfills(s *Snapshot, c *census, run *dueRun, last time.Time, created
 			continue
 		}
 		turn.limit = limitOf(b.Overlap, b.MaxActive, s.Options.MaxActive)
-		all = all.and(stepBackfill(s, b, &turn))
+		all.add(stepBackfill(s, b, &turn))
 	}
 	return all
 }
@@ -94,7 +94,8 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 
 		if name := turn.names.of(run).String(); !turn.names.has(step.Except, run) && !turn.hasJob(name) {
 			if held, ok := turn.hold(step.ID, run, name); ok {
-				return step, out.and(held)
+				out.add(held)
+				return step, out
 			}
 			c := backfill(s, step.ID, name, run)
 			turn.created = append(turn.created, c)

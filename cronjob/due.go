@@ -96,10 +96,10 @@ func warnings(s *Snapshot, t *timing) (out moves) {
 
 	switch {
 	case t.invalid:
-		out = out.and(says(job.EventWarning, "InvalidSchedule",
+		out.add(says(job.EventWarning, "InvalidSchedule",
 			"invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
 	case t.overdue > tooMany && !t.due.IsZero():
-		out = out.and(says(job.EventWarning, "TooManyMissedTimes",
+		out.add(says(job.EventWarning, "TooManyMissedTimes",
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"))
 	}
 	return out

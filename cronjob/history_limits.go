@@ -20,7 +20,10 @@ func trimHistory(s *Snapshot, c *census, w *window, base time.Time, b *buffers) 
 	out := trimming{kept: endOfRow(s, c.lastSuccess)}
 	out = trim(s, c, b, successful, out)
 	out = trim(s, c, b, failed, out)
-	return out.and(recordBackfilled(s, c, w, base, out.unrecorded))
+	if len(out.unrecorded) > 0 {
+		out.add(recordBackfilled(s, c, w, base, out.unrecorded))
+	}
+	return out.moves
 }
 
 // history holds the limits for finished jobs of one ending.

@@ -32,15 +32,14 @@ func (m *moves) start(c Creation, isLimited bool) {
 	}
 }
 
-// The method and returns m, with the moves of a later step added.
-func (m moves) and(n moves) moves {
+// add adds the moves of a later step.
+func (m *moves) add(n moves) {
 	m.remove, m.create = append(m.remove, n.remove...), append(m.create, n.create...)
 	m.triggered, m.backfills = append(m.triggered, n.triggered...), append(m.backfills, n.backfills...)
 	m.waits, m.events, m.notes = append(m.waits, n.waits...), append(m.events, n.events...), append(m.notes, n.notes...)
 	m.limited = append(m.limited, n.limited...)
 	m.recorded, m.since = later(m.recorded, n.recorded), later(m.since, n.since)
 	m.Blocked, m.Unfinished, m.Look = m.Blocked || n.Blocked, m.Unfinished || n.Unfinished, sooner(m.Look, n.Look)
-	return m
 }
 
 // waitsFor returns moves with only a wait.

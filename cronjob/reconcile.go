@@ -123,31 +123,36 @@ func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 func decide(s *Snapshot, c *census, run *dueRun, m *memory, b *buffers) moves {
 	out := moves{waits: b.waits[:0], events: c.events}
 	if problem := s.Memory.problem; problem != "" {
-		out = out.and(notes("memory", problem, "cannot be read, and counts as lost"))
+		out.add(notes("memory", problem, "cannot be read, and counts as lost"))
 	}
 
 	out.events = append(out.events, aboutSchedule(s, run.noRuns)...)
 
 	if run.noRuns == 0 {
-		out = out.and(warnings(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
+		out.add(warnings(s, &run.timing))
+		out.add(startDue(s, c, &run.timing, run.obstacle, m))
 	}
 
-	out = waitForNext(out, s, run, len(c.verify))
+	out.waitForNext(s, run, len(c.verify))
 	mayHold := run.noRuns == 0 || len(c.triggers)+len(s.Backfills) > 0
 	if mayHold || !s.Options.ActiveFromChildren { // a stuck job also leaves a stored list
 		out.waits = c.appendTerminating(out.waits)
 	}
 
-	out = out.and(startTriggers(s, c, run.obstacle, len(out.create)))
-	last := later(later(c.lastRun, out.recorded), later(m.Since, out.since))
-	out = out.and(startBackfills(s, c, run, last, out.create))
-
+	if len(c.triggers) > 0 {
+		out.add(startTriggers(s, c, run.obstacle, len(out.create)))
+	}
+	if len(s.Backfills) > 0 {
+		last := later(later(c.lastRun, out.recorded), later(m.Since, out.since))
+		out.add(startBackfills(s, c, run, last, out.create))
+	}
 	for _, place := range c.ended {
-		out = out.and(c.waitForSnapshot(time.Time{}, s.Children[place].Name))
+		out.add(c.waitForSnapshot(time.Time{}, s.Children[place].Name))
 	}
 
 	base := later(run.base, later(out.recorded, out.since))
-	return out.and(trimHistory(s, c, &run.window, base, b))
+	out.add(trimHistory(s, c, &run.window, base, b))
+	return out
 }
 
 // assemble makes the plan, which replaces the Planner's last one.
@@ -190,20 +195,20 @@ func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted ti
 	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.ChildKind
 }
 
-// waitForNext adds to the moves the wait for the next run, or the reason why none can start. It also
-// adds a note if the last run is in the future. Argument looks is the number of jobs to look up.
-func waitForNext(m moves, s *Snapshot, run *dueRun, looks int) moves {
+// waitForNext adds the wait for the next run, or the reason why none can start. It also adds a note
+// if the last run is in the future. Argument looks is the number of jobs to look up.
+func (m *moves) waitForNext(s *Snapshot, run *dueRun, looks int) {
 	if run.noRuns != 0 {
 		w := Wait{Reason: run.noRuns}
 		if w.Reason == cronjobreason.WaitNoSchedule {
 			w.Name = s.Schedule.Message
 		}
 		m.waits = append(m.waits, w)
-		return m
+		return
 	}
 
 	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
-		m = m.and(notes("cronJob.status.lastScheduleTime", value.Time(last),
+		m.add(notes("cronJob.status.lastScheduleTime", value.Time(last),
 			"lies in the future; nothing starts before it has passed"))
 		m.waits = append(m.waits, Wait{Reason: cronjobreason.WaitClock, Run: last})
 	}
@@ -216,5 +221,4 @@ func waitForNext(m moves, s *Snapshot, run *dueRun, looks int) moves {
 		next = Wait{Reason: cronjobreason.WaitNextRun, Until: run.startOf(run.next)}
 	}
 	m.waits = append(m.waits, next)
-	return m
 }

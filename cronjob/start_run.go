@@ -16,13 +16,17 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	case isStale:
 		return c.waitForSnapshot(t.due, "")
 	case isForbidden:
-		return sayForbidden(c.kind).and(hold(s, t, o))
+		held := sayForbidden(c.kind)
+		held.add(hold(s, t, o))
+		return held
 	case isSkipped:
 		given := sayForbidden(c.kind)
 		given.since = t.latest // so that the run does not start late
 		return given
 	case isHalted:
-		return waitsFor(Wait{Reason: cronjobreason.WaitFailures, Run: t.due, Jobs: o.jobs}).and(waitForDeadline(s, t))
+		held := waitsFor(Wait{Reason: cronjobreason.WaitFailures, Run: t.due, Jobs: o.jobs})
+		held.add(waitForDeadline(s, t))
+		return held
 	case isFull:
 		return hold(s, t, o)
 	case isUnsettled:
@@ -114,7 +118,8 @@ func noteOneName(s *Snapshot, c *census, t *timing) moves {
 func hold(s *Snapshot, t *timing, o obstacle) moves {
 	held := waitsFor(Wait{Reason: cronjobreason.WaitActive, Run: t.due, Jobs: o.jobs})
 	held.Blocked = true
-	return held.and(waitForDeadline(s, t))
+	held.add(waitForDeadline(s, t))
+	return held
 }
 
 // waitForDeadline returns a wait for the deadline of a run that is held back. Without a deadline

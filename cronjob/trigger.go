@@ -76,7 +76,7 @@ func (n *names) triggerNamed(name string) (id string, ok bool) {
 // startTriggers starts the triggers' jobs, in the order of their IDs, unless the due run's obstacle
 // holds them back as well. Argument created is the number of the round's other creations.
 func startTriggers(s *Snapshot, c *census, o obstacle, created int) (all moves) {
-	if s.CronJob.isDeleted() || len(c.triggers) == 0 {
+	if s.CronJob.isDeleted() {
 		return moves{}
 	}
 
@@ -88,7 +88,7 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int) (all moves) 
 		case hasJob(name):
 			all.triggered = append(all.triggered, t.ID)
 		case c.behind && limit > 0:
-			all = all.and(c.waitForSnapshot(time.Time{}, t.ID))
+			all.add(c.waitForSnapshot(time.Time{}, t.ID))
 		case o.standing == isReplacing:
 			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: o.jobs})
 		case isAtLimit(limit, busy):
