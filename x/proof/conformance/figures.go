@@ -20,9 +20,9 @@ type figures struct {
 
 func newFigures() *figures { return &figures{before: series.Reference()} }
 
-// lines returns the series of both sides that are not zero.
-func (f *figures) lines() (real, mine []string) {
-	return lines(series.Reference().Since(f.before)), lines(f.ours.Counts())
+// counts returns the series of both sides that are not zero.
+func (f *figures) counts() (real, mine series.Counts) {
+	return series.Reference().Since(f.before), f.ours.Counts()
 }
 
 func lines(counts series.Counts) (out []string) {

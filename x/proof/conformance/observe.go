@@ -36,18 +36,20 @@ func (g *game) observe(v *view, w *script.World) {
 	}
 
 	for _, c := range server.List[*batchv1.CronJob](w.Server) {
-		v.CronJobs = append(v.CronJobs, line(c, cronJobStatus(c)))
+		v.CronJobs = append(v.CronJobs, g.line(c, func() any { return cronJobStatus(c) }))
 	}
 	for _, j := range server.List[*batchv1.Job](w.Server) {
-		status := jobStatus(j)
-		g.relaxJob(&status)
-		v.Jobs = append(v.Jobs, line(j, status))
+		v.Jobs = append(v.Jobs, g.line(j, func() any {
+			status := jobStatus(j)
+			g.relaxJob(&status)
+			return status
+		}))
 	}
 	for _, o := range w.Groups() {
-		v.Groups = append(v.Groups, line(o, server.SpecOf(o)))
+		v.Groups = append(v.Groups, g.line(o, func() any { return server.SpecOf(o) }))
 	}
 	for _, p := range server.List[*corev1.Pod](w.Server) {
-		v.Pods = append(v.Pods, line(p, podState(p)))
+		v.Pods = append(v.Pods, g.line(p, func() any { return podState(p) }))
 	}
 
 	v.Events, v.busy = countEvents(w.Reported())
@@ -88,6 +90,16 @@ func isIdle(w server.Write) bool {
 		return false
 	}
 	return w.Answer == "AlreadyExists" || w.Verb == "delete" && w.Answer != ""
+}
+
+// line returns the line of an object. Stored objects never change, so it makes each line only once.
+func (g *game) line(o metav1.Object, state func() any) string {
+	text, known := g.lines[o]
+	if !known {
+		text = line(o, state())
+		g.lines[o] = text
+	}
+	return text
 }
 
 // line describes the common fields of an object and its state. Resource versions

@@ -1,11 +1,11 @@
 package series
 
 import (
-	"fmt"
-	"strings"
+	"maps"
+	"slices"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	cronmetrics "k8s.io/kubernetes/pkg/controller/cronjob/metrics"
 	jobmetrics "k8s.io/kubernetes/pkg/controller/job/metrics"
 )
@@ -33,46 +33,18 @@ func init() {
 	reference["cronjob_controller_job_creation_skew_duration_seconds"] = cronmetrics.CronJobCreationSkew
 }
 
+// real reads the counters of the real controllers.
+var real = sync.OnceValue(func() *Reader { return NewReader(slices.Collect(maps.Values(reference))...) })
+
 // Reference returns the counts of the real controllers. The counters are global: the counts of one
 // world are the difference between two calls, and concurrent worlds cannot be distinguished.
-func Reference() Counts {
-	counts := Counts{}
-	for name, collector := range reference {
-		found := make(chan prometheus.Metric)
-		go func() {
-			collector.Collect(found)
-			close(found)
-		}()
-		for metric := range found {
-			var m dto.Metric
-			if err := metric.Write(&m); err != nil {
-				panic(err)
-			}
-			counts.read(name, &m)
-		}
-	}
-	return counts
-}
+func Reference() Counts { return real().Counts() }
 
 // Since returns what was added since earlier counts.
 func (c Counts) Since(before Counts) Counts {
 	added := Counts{}
 	for series, n := range c {
-		added.add(n-before[series], series)
+		added.set(series, n-before[series])
 	}
 	return added
-}
-
-func (c Counts) read(name string, m *dto.Metric) {
-	var labels []string
-	for _, l := range m.Label { // by name
-		labels = append(labels, fmt.Sprintf("%s=%s", l.GetName(), l.GetValue()))
-	}
-	series := name + "{" + strings.Join(labels, ",") + "}"
-	if h := m.GetHistogram(); h != nil {
-		c.add(float64(h.GetSampleCount()), series+" count")
-		c.add(h.GetSampleSum(), series+" sum")
-		return
-	}
-	c.add(m.GetCounter().GetValue(), series)
 }
