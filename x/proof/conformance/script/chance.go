@@ -37,6 +37,7 @@ type chances struct {
 	// decides which of them counts (J17).
 	unordered bool
 
+	failed  failedPods
 	orphans map[string]time.Time
 	runs    map[string]int
 }
@@ -125,41 +126,63 @@ func (c *chances) notePatch(w *World, write server.Write, refused bool) {
 }
 
 func (c *chances) noteUnordered(w *World) {
-	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
+	if !c.unordered {
+		c.failed.follow(w.Server)
+		c.unordered = slices.ContainsFunc(server.List[*batchv1.Job](w.Server), c.failed.areUnordered)
+	}
 }
 
-// hasUnordered reports whether the real controller chooses one of the failed pods of an index by
+// failedPods holds the pods that have the finalizer and may have failed.
+type failedPods struct {
+	revision int64             // the last revision of the server that was seen
+	indexes  map[string]string // by namespace and name
+	pods     map[string]map[string]*corev1.Pod
+}
+
+// follow brings the pods up to date with the server. The controllers may write to many pods in a
+// round, so it reads only what has changed.
+func (f *failedPods) follow(s *server.Server) {
+	if f.pods == nil {
+		f.indexes, f.pods = map[string]string{}, map[string]map[string]*corev1.Pod{}
+	}
+	f.revision = server.Changes(s, f.revision, func(p *corev1.Pod, isDeleted bool) {
+		key := p.Namespace + "/" + p.Name
+		delete(f.pods[f.indexes[key]], key)
+		mayHaveFailed := p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil
+		if isDeleted || !mayHaveFailed || !isTracked(p) {
+			return
+		}
+
+		index := p.Annotations[job.IndexLabel]
+		if f.indexes[key] = index; f.pods[index] == nil {
+			f.pods[index] = map[string]*corev1.Pod{}
+		}
+		f.pods[index][key] = p
+	})
+}
+
+// areUnordered reports whether the real controller chooses one of the failed pods of an index by
 // the order of its cache. It does so between two pods with the finalizer if one has more failures
 // before it and the other has finished later, or if the two are equal in both respects.
-func (w *World) hasUnordered(o *batchv1.Job) bool {
+func (f *failedPods) areUnordered(o *batchv1.Job) bool {
 	if o.Spec.BackoffLimitPerIndex == nil {
 		return false
 	}
 	s := job.Snapshot{Job: convert.Job(o), Now: time.Now()}
-	for _, pods := range failedByIndex(server.List[*corev1.Pod](w.Server)) {
+	for _, pods := range f.pods {
+		if len(pods) < 2 {
+			continue
+		}
+
 		s.Pods = s.Pods[:0]
-		for _, p := range pods {
-			s.Pods = append(s.Pods, convert.Pod(&s.Job, p))
+		for _, key := range slices.Sorted(maps.Keys(pods)) {
+			s.Pods = append(s.Pods, convert.Pod(&s.Job, pods[key]))
 		}
 		if found, err := job.Inspect(s); err == nil && isUnordered(s.Pods, found.Pods) {
 			return true
 		}
 	}
 	return false
-}
-
-// failedByIndex returns the pods that have the finalizer and may have failed, for each index that
-// has several such pods.
-func failedByIndex(pods []*corev1.Pod) map[string][]*corev1.Pod {
-	all := make(map[string][]*corev1.Pod)
-	for _, p := range pods {
-		if index := p.Annotations[job.IndexLabel]; isTracked(p) &&
-			(p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil) {
-			all[index] = append(all[index], p)
-		}
-	}
-	maps.DeleteFunc(all, func(_ string, of []*corev1.Pod) bool { return len(of) < 2 })
-	return all
 }
 
 func isUnordered(pods []job.Pod, found []job.PodInspection) bool {

@@ -140,7 +140,7 @@ func (r *resource) list(namespace string, by fields.Selector) (runtime.Object, e
 	defer s.mu.Unlock()
 	objects := r.in(namespace)
 	if matching != nil {
-		objects = slices.DeleteFunc(objects, func(o object) bool { return !matching[o.GetUID()] })
+		objects = slices.DeleteFunc(slices.Clone(objects), func(o object) bool { return !matching[o.GetUID()] })
 	}
 	version := metav1.ListMeta{ResourceVersion: fmt.Sprint(s.revision)}
 	return r.listed(version, objects), nil
@@ -279,16 +279,22 @@ func (r *resource) remove(namespace, name string, opts metav1.DeleteOptions) err
 	return err
 }
 
-// answer converts the registry's result to the form in which clients get it.
+// answer converts the registry's result to the form in which clients get it. That is mostly what
+// was stored last.
 func (r *resource) answer(obj runtime.Object, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	version := r.encode(obj)
+	o := obj.(metav1.Object)
 	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	if stored := r.objects[version.GetNamespace()+"/"+version.GetName()]; stored != nil &&
-		stored.GetUID() == version.GetUID() {
+	stored := r.objects[o.GetNamespace()+"/"+o.GetName()]
+	r.server.mu.Unlock()
+
+	if stored != nil && stored.GetUID() == o.GetUID() && stored.GetResourceVersion() == o.GetResourceVersion() {
+		return stored.DeepCopyObject(), nil
+	}
+	version := r.encode(obj)
+	if stored != nil && stored.GetUID() == version.GetUID() {
 		version.SetCreationTimestamp(stored.GetCreationTimestamp())
 	}
 	return version, nil

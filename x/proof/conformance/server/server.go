@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type Server struct {
 	events    map[string]*corev1.Event
 	client    *fake.Clientset
 	binding   rest.NamedCreater
+	collected int64 // the revision after which nothing was left to collect
 }
 
 // resource is one kind of object with its storage.
@@ -70,6 +72,9 @@ type resource struct {
 	// objects holds what clients get, by namespace/name; stored objects are never
 	// changed.
 	objects map[string]object
+	// keys holds the keys of objects in order, and ordered the objects in the same order.
+	keys    []string
+	ordered []object
 	// wire holds the bytes in storage. They lack the defaults that depend on fields which the
 	// server sets at creation: every read adds these defaults.
 	wire    map[string][]byte
@@ -138,6 +143,24 @@ func New() *Server {
 func (s *Server) add(r *resource) {
 	r.server, r.objects, r.wire, r.watches = s, map[string]object{}, map[string][]byte{}, map[*watcher]struct{}{}
 	s.resources[r.name] = r
+}
+
+// keep stores an object, and its bytes.
+func (r *resource) keep(key string, o object, data []byte) {
+	r.objects[key], r.wire[key] = o, data
+	i, found := slices.BinarySearch(r.keys, key)
+	if !found {
+		r.keys, r.ordered = slices.Insert(r.keys, i, key), slices.Insert(r.ordered, i, nil)
+	}
+	r.ordered[i] = o
+}
+
+// forget removes an object.
+func (r *resource) forget(key string) {
+	delete(r.objects, key)
+	delete(r.wire, key)
+	i, _ := slices.BinarySearch(r.keys, key)
+	r.keys, r.ordered = slices.Delete(r.keys, i, i+1), slices.Delete(r.ordered, i, i+1)
 }
 
 // connect puts the registries of Kubernetes over the storage.

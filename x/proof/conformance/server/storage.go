@@ -105,7 +105,7 @@ func (m memory) put(key string, data []byte, kind watch.EventType) {
 		created = old.GetCreationTimestamp().Time // the index may have changed
 	}
 	o.SetCreationTimestamp(metav1.NewTime(created))
-	m.r.objects[key], m.r.wire[key] = o, data
+	m.r.keep(key, o, data)
 	m.tell(o, kind)
 }
 
@@ -169,8 +169,7 @@ func (m memory) remove(ctx context.Context, path string, out runtime.Object, pre
 	if err := validate(ctx, out); err != nil {
 		return err
 	}
-	delete(m.r.objects, key)
-	delete(m.r.wire, key)
+	m.r.forget(key)
 	m.tell(stored.DeepCopyObject().(object), watch.Deleted)
 	return nil
 }

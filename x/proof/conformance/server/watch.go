@@ -1,7 +1,6 @@
 package server
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -33,8 +32,7 @@ func (s *Server) watch(action clienttesting.Action) (bool, watch.Interface, erro
 	if a, ok := action.(clienttesting.WatchActionImpl); ok && a.ListOptions.ResourceVersion != "" {
 		since = parseRevision(a.ListOptions.ResourceVersion)
 	}
-	w.from, _ = slices.BinarySearchFunc(r.history, since+1,
-		func(c change, revision int64) int { return int(c.revision - revision) })
+	w.from = r.after(since)
 	r.watches[w] = struct{}{}
 	w.wake()
 	go w.run()
@@ -128,11 +126,21 @@ func (w *watcher) next() (c *change, due time.Time) {
 	return nil, time.Time{}
 }
 
-// in returns the objects of a namespace, or all, by key.
+// after returns the place in the history of the first change after a revision.
+func (r *resource) after(revision int64) int {
+	i, _ := slices.BinarySearchFunc(r.history, revision+1,
+		func(c change, revision int64) int { return int(c.revision - revision) })
+	return i
+}
+
+// in returns the objects of a namespace, or all, by key. The caller must not change the list.
 func (r *resource) in(namespace string) []object {
+	if namespace == "" {
+		return r.ordered
+	}
 	var out []object
-	for _, key := range slices.Sorted(maps.Keys(r.objects)) {
-		if o := r.objects[key]; namespace == "" || o.GetNamespace() == namespace {
+	for _, o := range r.ordered {
+		if o.GetNamespace() == namespace {
 			out = append(out, o)
 		}
 	}

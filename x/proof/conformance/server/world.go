@@ -99,6 +99,19 @@ func List[T runtime.Object](s *Server) []T {
 	return out
 }
 
+// Changes calls a function with the changes of a kind after a revision, in order, and returns the
+// server's revision.
+func Changes[T runtime.Object](s *Server, after int64, each func(o T, isDeleted bool)) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var t T
+	r := s.of(t)
+	for _, c := range r.history[r.after(after):] {
+		each(any(c.object).(T), c.kind == watch.Deleted)
+	}
+	return s.revision
+}
+
 func (s *Server) of(obj runtime.Object) *resource {
 	switch obj.(type) {
 	case *corev1.Pod:
@@ -113,12 +126,24 @@ func (s *Server) of(obj runtime.Object) *resource {
 // writes.
 func (s *Server) Collect() (writes int) {
 	for {
+		now := s.stored()
+		if now == s.collected {
+			return writes
+		}
 		n := s.collectOnce()
 		if n == 0 {
+			s.collected = now
 			return writes
 		}
 		writes += n
 	}
+}
+
+// stored returns the resource version of the last change.
+func (s *Server) stored() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
 }
 
 func (s *Server) collectOnce() (writes int) {
