@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"testing"
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -30,6 +31,9 @@ func TestMain(m *testing.M) {
 		os.Exit(2)
 	}
 	theirs.Quiet()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // the heap is small, and a script allocates much
+	}
 	code := m.Run()
 	if longRun != nil {
 		longRun.conclude()

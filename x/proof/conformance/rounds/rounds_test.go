@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,9 @@ func init() { mine.Flags(flag.CommandLine) }
 var last *Tally
 
 func TestMain(m *testing.M) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // the heap is small, and a round allocates much
+	}
 	code := m.Run()
 	if last != nil {
 		fmt.Println(last)
