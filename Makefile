@@ -91,7 +91,7 @@ mutants: ## find small changes of the code that no test notices; MUTANTS=300 for
 		$(or $(PACKAGES),job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset)
 
 stored: ## stored scripts for the real controllers and for ours, and the answers of the test server; OLDER=1 for what only an older release shows
-	$(call tested,x/proof/conformance,$(if $(OLDER),-count=1 -timeout=1h -run='^TestOlder$$',-timeout=15m -skip='^Test(LongRun|Older)$$'),$(if $(OLDER),./build))
+	$(call tested,x/proof/conformance,$(if $(OLDER),-count=1 -timeout=1h -run='^TestOlder$$',-vet=off -timeout=15m -skip='^Test(LongRun|Older)$$'),$(if $(OLDER),./build))
 conformance: ## SCRIPTS generated scripts for the real controllers and for ours
 	@$(call compared,.,TestLongRun,$(seed) -scripts $(or $(SCRIPTS),1000))
 rounds: ## ROUNDS single rounds of the real controllers and of ours, from the same snapshots

@@ -19,8 +19,9 @@ import (
 // compiled is the release that the binary has, set when it is linked.
 var compiled = "1.37"
 
-// Flags returns the flags with which Go compiles a release. The argument modfile is the go.mod of
-// the release, see [Named], and the argument more has further build tags.
+// Flags returns the flags with which Go compiles a release. The binary has no debug information, like
+// those of go test. The argument modfile is the go.mod of the release, see [Named], and the argument
+// more has further build tags.
 func Flags(r release.Release, modfile string, more ...string) []string {
 	const variable = "github.com/batchplan/batchplan/x/proof/conformance/releases.compiled"
 	tags := more
@@ -33,7 +34,7 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 		"-vet=off",
 		"-modfile=" + modfile,
 		"-tags=" + strings.Join(tags, ","),
-		"-ldflags=-X=" + variable + "=" + r.Defaults().String(),
+		"-ldflags=-s -w -X=" + variable + "=" + r.Defaults().String(),
 	}
 }
 
