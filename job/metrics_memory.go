@@ -126,5 +126,7 @@ func (r reported) later(next reported) reported {
 }
 
 func union(a, b []UID) []UID {
-	return slices.Collect(expectations.NewUIDs(slices.Concat(a, b)...).All())
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

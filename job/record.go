@@ -221,11 +221,7 @@ func withoutRoom(lists *UncountedTerminatedPods) *UncountedTerminatedPods {
 
 // recordUIDs adds the UIDs of the pods that are to lose their finalizers to the uncounted lists.
 func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Untracking, end Verdict) {
-	lists := UncountedTerminatedPods{ // clipped, since the plan is only read
-		Succeeded: slices.Clip(uncounted.Succeeded),
-		Failed:    slices.Clip(uncounted.Failed),
-	}
-
+	lists := uncounted.clone() // the plan is only read, and its lists may be buffers of a planner
 	for i := range untrack {
 		u := &untrack[i]
 		switch {
@@ -239,14 +235,14 @@ func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Un
 	setUncounted(status, lists)
 }
 
-// setUncounted sets the uncounted lists. It keeps the old value if nothing has changed.
+// setUncounted sets the uncounted lists, which the status keeps. If nothing has changed, it keeps
+// the old value.
 func setUncounted(status *Status, lists UncountedTerminatedPods) {
 	if equalUncounted(status.UncountedTerminatedPods, &lists) {
 		return
 	}
 
-	// The lists may be buffers that a planner reuses. The status must stay valid for longer.
-	status.UncountedTerminatedPods = value.To(lists.clone())
+	status.UncountedTerminatedPods = value.To(lists)
 }
 
 // applies reports whether the finalizer is removed in a round that declares this end. The zero

@@ -115,7 +115,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cro
 
 // carryOut makes the reads and writes of the plan, apart from the status.
 func (e Executor) carryOut(ctx context.Context, b Backend, plan *cronjob.Plan) (writes cronjob.Writes, errs []error) {
-	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+	r := round{Executor: e, ctx: ctx, backend: b, plan: plan}
 	writes.Verified = r.verify()
 	writes.Deleted = r.remove(writes.Verified)
 	if plan.MayCreate(writes) {
@@ -148,11 +148,11 @@ func (r *round) verify() []cronjob.Reply {
 		return nil
 	}
 
-	looks := step.New[cronjob.Reply](len(refs))
+	looks, on := step.New[cronjob.Reply](len(refs)), *r // the call must not move r to the heap
 	looks.Each(r.ctx, r.Parallel, func(i int) (cronjob.Reply, error) {
-		found, err := r.look(refs[i].Name)
+		found, err := on.look(refs[i].Name)
 		switch {
-		case errors.Is(err, ErrGone), err == nil && !r.isMeant(found, refs[i].UID):
+		case errors.Is(err, ErrGone), err == nil && !on.isMeant(found, refs[i].UID):
 			return cronjob.Reply{Result: cronjobreason.ResultGone}, nil
 		case err != nil:
 			return cronjob.Reply{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}, err
@@ -182,13 +182,13 @@ func (r *round) remove(verified []cronjob.Reply) []cronjob.Effect {
 	}
 	writes := step.New[cronjob.Effect](len(deletions))
 
-	gone := r.gone(verified)
+	gone, ctx, b := r.gone(verified), r.ctx, r.backend
 	writes.Each(r.ctx, r.Parallel, func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
 			return cronjob.Effect{Result: cronjobreason.ResultGone}, nil
 		}
 
-		err := r.backend.Delete(r.ctx, deletions[i])
+		err := b.Delete(ctx, deletions[i])
 		if errors.Is(err, ErrGone) {
 			return cronjob.Effect{Result: cronjobreason.ResultGone}, nil
 		}

@@ -78,7 +78,18 @@ type call struct {
 }
 
 // New returns a step of n calls.
-func New[E any](n int) *Step[E] { return &Step[E]{Effects: make([]E, n), calls: make([]call, n)} }
+func New[E any](n int) *Step[E] {
+	if n == 1 { // most steps are a single call, and need only one piece of memory
+		var s struct {
+			Step[E]
+			effects [1]E
+			calls   [1]call
+		}
+		s.Effects, s.Step.calls = s.effects[:], s.calls[:]
+		return &s.Step
+	}
+	return &Step[E]{Effects: make([]E, n), calls: make([]call, n)}
+}
 
 // Each makes all calls of the step with the function [Each], and records their results.
 func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, error)) {

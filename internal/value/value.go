@@ -64,12 +64,13 @@ func Equal[T comparable](a, b *T) bool {
 // Put returns a copy of a list, with v in place of the first element for which alike is true, or
 // else with v at the end.
 func Put[T any](list []T, v T, alike func(T) bool) []T {
-	out := slices.Clone(list)
-	if i := slices.IndexFunc(out, alike); i >= 0 {
-		out[i] = v
-		return out
+	i := slices.IndexFunc(list, alike)
+	if i < 0 {
+		return slices.Concat(list, []T{v})
 	}
-	return append(out, v)
+	out := slices.Clone(list)
+	out[i] = v
+	return out
 }
 
 // Later returns the later of two times.

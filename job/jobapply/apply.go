@@ -130,7 +130,7 @@ type Executor struct {
 // Once the context is cancelled, no further write starts. The outcome shows which writes were not
 // tried, and the next round plans them again.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Conclusion, error) {
-	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+	r := round{Executor: e, ctx: ctx, backend: b, plan: plan}
 	if b, ok := step.As[Expecter](b); ok {
 		r.expectations = b.Expectations()
 	}
@@ -185,13 +185,13 @@ func (r *round) claim() job.Reply {
 		return job.Reply{}
 	}
 
-	results := newResults(claims)
+	results, ctx, adopt, release := newResults(claims), r.ctx, r.plan.Adopt, r.plan.Release
 	r.each(results.len(), func(i int) {
-		if i < len(r.plan.Adopt) {
-			results.set(i, b.Adopt(r.ctx, r.plan.Adopt[i]))
+		if i < len(adopt) {
+			results.set(i, b.Adopt(ctx, adopt[i]))
 			return
 		}
-		err := b.Release(r.ctx, r.plan.Release[i-len(r.plan.Adopt)])
+		err := b.Release(ctx, release[i-len(adopt)])
 		if errors.Is(err, ErrGone) {
 			err = nil
 		}
@@ -263,8 +263,8 @@ func (r *round) remove() []job.Effect {
 	}
 	added := r.expectUntracked(first)
 
-	results := newResults(len(deletions))
-	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
+	results, ctx, b := newResults(len(deletions)), r.ctx, r.backend
+	r.each(len(deletions), func(i int) { results.set(i, b.Delete(ctx, deletions[i])) })
 
 	if !ending {
 		r.lower(0, len(deletions)-results.count(jobreason.ResultDone))
@@ -284,14 +284,14 @@ func (r *round) create(grouped []jobgroup.Effect) []job.Effect {
 	}
 
 	r.expect(len(creations), 0)
-	results := newResults(len(creations))
+	results, ctx, b, groups := newResults(len(creations)), r.ctx, r.backend, r.plan.Groups
 
 	for start, size := 0, 1; start < len(creations); start, size = start+size, 2*size {
 		size = min(size, len(creations)-start)
 		r.each(size, func(i int) {
 			c := creations[start+i]
-			c.Group = created(c.Group, r.plan.Groups, grouped)
-			pod, err := r.backend.Create(r.ctx, c)
+			c.Group = created(c.Group, groups, grouped)
+			pod, err := b.Create(ctx, c)
 			results.setCreated(start+i, pod, err)
 		})
 		if results.count(jobreason.ResultRefused) > 0 {
@@ -312,14 +312,18 @@ func (r *round) untrack(pods []job.Untracking) []job.Reply {
 	if len(pods) == 0 {
 		return nil
 	}
-	uids := make([]job.UID, len(pods))
-	for i := range pods {
-		uids[i] = pods[i].UID
+
+	var added []job.UID
+	if r.expectations != nil {
+		uids := make([]job.UID, len(pods))
+		for i := range pods {
+			uids[i] = pods[i].UID
+		}
+		added = r.expectUntracked(uids)
 	}
 
-	added := r.expectUntracked(uids)
-	results := newResults(len(pods))
-	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i])) })
+	results, ctx, b := newResults(len(pods)), r.ctx, r.backend
+	r.each(len(pods), func(i int) { results.set(i, b.Untrack(ctx, pods[i])) })
 
 	r.takeOffKept(results, added, func(i int) job.UID { return pods[i].UID })
 	r.note(results.Err(r.ctx, "remove finalizers"))
