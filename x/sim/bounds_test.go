@@ -41,10 +41,10 @@ func TestRun_MemoryOfAStream(t *testing.T) {
 			t.Errorf("%d jobs: %d submitted, %d deleted, %d records",
 				n, got.JobsSubmitted, got.Expired, len(got.Pods)+len(got.Jobs))
 		}
-		sizes[n] = len(e.jobs) + len(e.pods.all) + cap(e.queue.events) + len(e.view.lists)
+		sizes[n] = len(e.jobs) + len(e.pods.all) + cap(e.queue.events) + len(e.view.spare)
 	}
 	if sizes[5000] > 2*sizes[500] {
-		t.Errorf("places of jobs, pods, events and lists after 500 and 5000 jobs: %v", sizes)
+		t.Errorf("places of jobs, pods, events and views after 500 and 5000 jobs: %v", sizes)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func (e *engine) conclude() {
 	r := e.result
 	r.Start, r.End = e.start, time.Duration(e.now)
-	e.record.joinPods()
+	e.record.join()
 
 	for _, o := range e.world.ControlPlane.Outages {
 		if o.From <= r.End {

@@ -18,6 +18,10 @@ func (v *views) deliver() {
 	js.underway--
 	defer e.jobEmptied(js)
 	switch {
+	case js.jobView == nil: // the controller does not look at the job any more
+		if d.gone {
+			e.freePod(d.id, &e.pods.all[d.id])
+		}
 	case d.job != nil:
 		js.snap.Job = *d.job
 		e.wakeFor(js, d.wake)

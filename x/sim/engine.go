@@ -58,6 +58,7 @@ type engine struct {
 	pods     podStore
 	jobs     []*jobState
 	freeJobs []int32
+	newJobs  []jobState // memory for more jobs
 	crons    []*cronState
 	// children has the jobs of CronJobs, by name.
 	children map[string]*jobState

@@ -19,12 +19,11 @@ type jobState struct {
 	// edits are the edits that were not made yet, in the order of their times.
 	edits []Edit
 
-	// truth is the job as the API server has it. snap is the view of the controller, which differs
-	// while the watch lags.
+	// truth is the job as the API server has it.
 	truth job.Job
-	snap  job.Snapshot
-	// viewed holds the place of each pod of snap.Pods in the store.
-	viewed []int32
+	// jobView is the view of the controller, which differs from truth while the watch lags. It is nil
+	// once the job has ended and its last round is over: the controller does not look at it again.
+	*jobView
 
 	// wake is when the job must be planned, or 0.
 	wake   int64
@@ -53,15 +52,23 @@ type jobState struct {
 	child int32      // its place in the owner's list, or -1
 	run   time.Time
 	// underway counts the changes that the caches have not seen yet.
-	underway  int32
-	finished  bool
-	deleting  bool // in the foreground
-	gone      bool
-	record    int32
-	container string
-	submitted int64
+	underway int32
+	finished bool
+	deleting bool // in the foreground
+	gone     bool
+	// record and runRecord are the places of the job's record and of its run's, or -1.
+	record, runRecord int32
+	container         string
+	submitted         int64
 	// hasStarted is true once a pod has started.
 	hasStarted bool
+}
+
+// jobView is a job and its pods as the controller sees them.
+type jobView struct {
+	snap job.Snapshot
+	// viewed holds the place of each pod of snap.Pods in the store.
+	viewed []int32
 }
 
 func (js *jobState) spec() *job.Spec { return &js.truth.Spec }

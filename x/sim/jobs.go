@@ -9,6 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
+// jobsChunk is the number of jobs that get their memory together.
+const jobsChunk = 64
+
 // newJob returns an empty job.
 func (e *engine) newJob() *jobState {
 	var js *jobState
@@ -17,12 +20,16 @@ func (e *engine) newJob() *jobState {
 		e.freeJobs = e.freeJobs[:n-1]
 		*js = jobState{id: js.id, life: js.life}
 	} else {
-		js = &jobState{id: int32(len(e.jobs))}
+		if len(e.newJobs) == 0 {
+			e.newJobs = make([]jobState, jobsChunk)
+		}
+		js, e.newJobs = &e.newJobs[0], e.newJobs[1:]
+		js.id = int32(len(e.jobs))
 		e.jobs = append(e.jobs, js)
 	}
 
 	js.life++
-	js.pods, js.child, js.record = -1, -1, -1
+	js.pods, js.child, js.record, js.runRecord = -1, -1, -1, -1
 	return js
 }
 
@@ -56,6 +63,7 @@ func (e *engine) createJob(js *jobState, j *Job, spec job.Spec, name string, key
 		js.truth.Spec.Suspend = &yes
 	}
 
+	js.jobView = e.view.open()
 	js.groups.Controlled = js.cron != nil
 	js.snap.Options, js.snap.Groups = j.Options, js.groups
 	js.snap.Consistent = e.view.immediate
@@ -105,6 +113,8 @@ func (e *engine) jobChanged(js *jobState, wake wakeKind) {
 		e.lagged(delivery{js: js, job: &seen, wake: wake})
 		return
 	}
-	js.snap.Job = js.truth
+	if js.jobView != nil {
+		js.snap.Job = js.truth
+	}
 	e.wakeFor(js, wake)
 }

@@ -49,6 +49,9 @@ func (p *plane) up(e *engine) {
 // restartJob is called when a restarted controller lists the job.
 func (e *engine) restartJob(js *jobState) {
 	js.queued, js.busy, js.dirty, js.wake, js.failures = false, false, false, 0, 0
+	if js.jobView == nil {
+		return
+	}
 	if !js.snap.Consistent {
 		e.view.tracker.Forget(js.trackerKey())
 	}

@@ -74,15 +74,54 @@ type recorder struct {
 	e       *engine
 	records bool
 	most    int
-	// pods are the records of pods, in pages: a list that grows would be copied again and again.
-	pods [][]PodRecord
-	kept int
-	// runs maps the number of a job's record to the number of its run's record.
-	runs map[int32]int32
+	pods    paged[PodRecord]
+	jobs    paged[JobRecord]
+	runs    paged[RunRecord]
 }
 
-// podPage is the number of records in a page.
-const podPage = 1 << 12
+// paged is a list in pages. A list in one piece would be copied again and again while it grows.
+type paged[T any] struct {
+	pages [][]T
+	len   int32
+}
+
+// pageSize is the number of entries in a page.
+const pageSize = 1 << 12
+
+// add adds an entry and returns its place.
+func (l *paged[T]) add(entry T) int32 {
+	switch {
+	case l.len == 0:
+		l.pages = append(l.pages, nil) // the first page grows: most worlds are small
+	case l.len%pageSize == 0:
+		l.pages = append(l.pages, make([]T, 0, pageSize))
+	}
+	last := &l.pages[len(l.pages)-1]
+	*last = append(*last, entry)
+	l.len++
+	return l.len - 1
+}
+
+// at returns an entry, or nil if the place is -1.
+func (l *paged[T]) at(place int32) *T {
+	if place < 0 {
+		return nil
+	}
+	return &l.pages[place/pageSize][place%pageSize]
+}
+
+// join returns the list in one piece, and frees the pages one after the other.
+func (l *paged[T]) join() []T {
+	if l.len == 0 {
+		return nil
+	}
+	all := make([]T, 0, l.len)
+	for i, page := range l.pages {
+		all = append(all, page...)
+		l.pages[i] = nil
+	}
+	return all
+}
 
 // defaultRecords is the default of World.MaxRecords.
 const defaultRecords = 10_000_000
@@ -92,7 +131,6 @@ func (r *recorder) init(w *World, result *Result) {
 	if r.most == 0 {
 		r.most = defaultRecords
 	}
-	r.runs = map[int32]int32{}
 	result.Nodes = len(w.Nodes)
 }
 
@@ -105,19 +143,12 @@ func (r *recorder) podCreated(now int64, js *jobState, p *pod) {
 		return
 	}
 
-	if r.kept == r.most || js.record < 0 {
+	if int(r.pods.len) == r.most || js.record < 0 {
 		r.Dropped++
 		return
 	}
 
-	if r.kept%podPage == 0 {
-		r.pods = append(r.pods, make([]PodRecord, 0, podPage))
-	}
-
-	p.record = int32(r.kept)
-	r.kept++
-	last := &r.pods[len(r.pods)-1]
-	*last = append(*last, PodRecord{
+	p.record = r.pods.add(PodRecord{
 		Job:     js.record,
 		Number:  p.number,
 		Index:   p.Index.Int32(),
@@ -132,32 +163,14 @@ func (r *recorder) podCreated(now int64, js *jobState, p *pod) {
 	})
 }
 
-// joinPods puts the records of pods into the result, page by page.
-func (r *recorder) joinPods() {
-	if r.kept == 0 {
-		return
-	}
-	r.Pods = make([]PodRecord, 0, r.kept)
-	for i, page := range r.pods {
-		r.Pods = append(r.Pods, page...)
-		r.pods[i] = nil
-	}
-}
+// join puts the records into the result.
+func (r *recorder) join() { r.Pods, r.Jobs, r.Runs = r.pods.join(), r.jobs.join(), r.runs.join() }
 
 // pod returns the record of a pod, or nil.
-func (r *recorder) pod(p *pod) *PodRecord {
-	if p.record < 0 {
-		return nil
-	}
-	return &r.pods[p.record/podPage][p.record%podPage]
-}
+func (r *recorder) pod(p *pod) *PodRecord { return r.pods.at(p.record) }
 
-func (r *recorder) job(js *jobState) *JobRecord {
-	if js.record < 0 {
-		return nil
-	}
-	return &r.Jobs[js.record]
-}
+// job returns the record of a job, or nil.
+func (r *recorder) job(js *jobState) *JobRecord { return r.jobs.at(js.record) }
 
 func (r *recorder) podBound(now int64, p *pod) {
 	if x := r.pod(p); x != nil {
@@ -245,12 +258,11 @@ func (r *recorder) jobCreated(now int64, js *jobState) {
 	if !r.records {
 		return
 	}
-	if len(r.Jobs) == r.most {
+	if int(r.jobs.len) == r.most {
 		r.Dropped++
 		return
 	}
 
-	js.record = int32(len(r.Jobs))
 	record := JobRecord{
 		Name:      js.truth.Name,
 		Cron:      -1,
@@ -263,16 +275,15 @@ func (r *recorder) jobCreated(now int64, js *jobState) {
 
 	if js.cron != nil {
 		record.Cron = js.cron.id
-		r.runs[js.record] = int32(len(r.Runs))
-		r.Runs = append(r.Runs, RunRecord{
+		js.runRecord = r.runs.add(RunRecord{
 			Cron:      js.cron.id,
-			Job:       js.record,
+			Job:       r.jobs.len,
 			Scheduled: js.run.Sub(r.e.start),
 			Created:   time.Duration(now),
 			Finished:  None,
 		})
 	}
-	r.Jobs = append(r.Jobs, record)
+	js.record = r.jobs.add(record)
 }
 
 func (r *recorder) jobAdmitted(now int64, js *jobState) {
@@ -305,16 +316,14 @@ func (r *recorder) jobFinished(now int64, js *jobState, end job.ConditionType) {
 	}
 
 	x.Finished, x.End, x.Reason = time.Duration(now), end, condition.Reason
-	if run, ok := r.runs[js.record]; ok {
-		r.Runs[run].Finished, r.Runs[run].End = time.Duration(now), end
-		delete(r.runs, js.record)
+	if run := r.runs.at(js.runRecord); run != nil {
+		run.Finished, run.End = time.Duration(now), end
 	}
 }
 
 func (r *recorder) jobGone(now int64, js *jobState) {
 	if x := r.job(js); x != nil {
 		x.Deleted = time.Duration(now)
-		delete(r.runs, js.record)
 	}
 }
 

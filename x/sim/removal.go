@@ -67,7 +67,6 @@ func (e *engine) jobEmptied(js *jobState) {
 	if js.gone && js.of != nil && isUnused {
 		js.of = nil
 		e.view.leave(js)
-		e.view.tracker.Forget(js.trackerKey())
 		e.freeJobs = append(e.freeJobs, js.id)
 	}
 }

@@ -60,10 +60,28 @@ func (e *engine) jobRound(w *worker, id int32) {
 	if e.world.Watch != nil {
 		e.world.Watch.Job(JobRound{time.Duration(e.now), &w.seen, plan, conclusion})
 	}
+	if js.finished {
+		e.forget(js)
+		return
+	}
 
 	js.snap.Memory = conclusion.Memory
 	e.planAgain(js, plan, conclusion)
 }
+
+// forget drops what nobody needs of a job that has ended, after its last round.
+func (e *engine) forget(js *jobState) {
+	e.view.leave(js)
+	isOver := js.truth.Spec.TTLSecondsAfterFinished == nil
+	e.eachPod(js, func(_ int32, p *pod) { isOver = isOver && p.state == podEnded })
+	if isOver {
+		js.of = &over
+	}
+}
+
+// over takes the place of the Job of a job that has ended, if its pods have ended and it never
+// expires.
+var over Job
 
 // planAgain schedules the next round of a job.
 func (e *engine) planAgain(js *jobState, plan *job.Plan, c *job.Conclusion) {

@@ -28,7 +28,7 @@ func (e *engine) writeStatus(js *jobState, s job.Status) {
 
 // cutTimes cuts the times of a status to whole seconds, as the API does.
 func cutTimes(s *job.Status) {
-	s.StartTime, s.CompletionTime = s.StartTime.Truncate(time.Second), s.CompletionTime.Truncate(time.Second)
+	s.StartTime, s.CompletionTime = cutTime(s.StartTime), cutTime(s.CompletionTime)
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		if c.LastTransitionTime.Nanosecond() == 0 && c.LastProbeTime.Nanosecond() == 0 {
@@ -37,12 +37,14 @@ func cutTimes(s *job.Status) {
 		s.Conditions = slices.Clone(s.Conditions)
 		for i := range s.Conditions {
 			c := &s.Conditions[i]
-			c.LastTransitionTime = c.LastTransitionTime.Truncate(time.Second)
-			c.LastProbeTime = c.LastProbeTime.Truncate(time.Second)
+			c.LastTransitionTime, c.LastProbeTime = cutTime(c.LastTransitionTime), cutTime(c.LastProbeTime)
 		}
 		return
 	}
 }
+
+// cutTime cuts a time to whole seconds. It is faster than Truncate, which divides.
+func cutTime(t time.Time) time.Time { return t.Add(-time.Duration(t.Nanosecond())) }
 
 // finishJob is called when a job gets its final condition.
 func (e *engine) finishJob(js *jobState, end job.ConditionType) {

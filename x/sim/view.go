@@ -15,8 +15,8 @@ type views struct {
 	line      fifo[delivery]
 	last      int64 // when the last change of the line arrives
 	number    int32
-	// lists are lists that jobs no longer need.
-	lists []podList
+	// spare are views of jobs that have ended.
+	spare []*jobView
 	// tracker knows of writes that are not seen yet.
 	tracker expectations.Tracker[uint64]
 }
@@ -52,7 +52,7 @@ func (e *engine) changed(id int32, p *pod) {
 		return
 	}
 
-	if js.gone {
+	if js.gone || js.jobView == nil {
 		return
 	}
 	if p.place < 0 {
@@ -65,39 +65,41 @@ func (e *engine) changed(id int32, p *pod) {
 
 // show puts a pod into the view of its job.
 func (e *engine) show(js *jobState, id int32, p *pod, seen *job.Pod) {
-	if cap(js.snap.Pods) == 0 {
-		js.viewed, js.snap.Pods = e.view.list(int(js.request().Pods))
+	if cap(js.viewed) == 0 {
+		n := min(int(js.request().Pods), 1<<12) // the most that is reserved before the pods exist
+		js.viewed, js.snap.Pods = make([]int32, 0, n), make([]job.Pod, 0, n)
 	}
 	p.place = int32(len(js.viewed))
 	js.viewed = append(js.viewed, id)
 	js.snap.Pods = append(js.snap.Pods, *seen)
 }
 
-// podList is an empty list of pods and of their places in the store.
-type podList struct {
-	places []int32
-	pods   []job.Pod
-}
-
-// list returns a list with room for n pods. It reuses a list that another job has left, if that is
-// large enough.
-func (v *views) list(n int) ([]int32, []job.Pod) {
-	if last := len(v.lists) - 1; last >= 0 && cap(v.lists[last].pods) >= n {
-		l := v.lists[last]
-		v.lists = v.lists[:last]
-		return l.places, l.pods
+// open returns an empty view. It reuses one that another job has left.
+func (v *views) open() *jobView {
+	last := len(v.spare) - 1
+	if last < 0 {
+		return new(jobView)
 	}
-	n = min(n, 1<<12) // the most that is reserved before the pods exist
-	return make([]int32, 0, n), make([]job.Pod, 0, n)
+	view := v.spare[last]
+	v.spare = v.spare[:last]
+	return view
 }
 
-// leave takes back the list of a job that no longer needs it.
+// leave takes back the view of a job that the controller does not look at any more.
 func (v *views) leave(js *jobState) {
 	const most = 1 << 10
-	if cap(js.snap.Pods) > 0 && len(v.lists) < most {
-		v.lists = append(v.lists, podList{js.viewed[:0], js.snap.Pods[:0]})
+	if js.jobView == nil {
+		return
 	}
-	js.viewed, js.snap.Pods = nil, nil
+
+	if len(v.spare) < most {
+		clear(js.snap.Pods)
+		js.snap = job.Snapshot{Pods: js.snap.Pods[:0]}
+		js.viewed = js.viewed[:0]
+		v.spare = append(v.spare, js.jobView)
+	}
+	js.jobView = nil
+	v.tracker.Forget(js.trackerKey())
 }
 
 // vanished is called after a pod has gone.
@@ -121,19 +123,16 @@ func (e *engine) freePod(id int32, p *pod) {
 
 // hide takes a pod out of the view of its job.
 func (e *engine) hide(js *jobState, place int32) {
-	last := int32(len(js.viewed)) - 1
-	if place < 0 {
+	if js.jobView == nil || place < 0 {
 		return
 	}
 
+	last := int32(len(js.viewed)) - 1
 	moved := js.viewed[last]
 	js.viewed[place], js.snap.Pods[place] = moved, js.snap.Pods[last]
 	js.snap.Pods[last] = job.Pod{}
 	js.viewed, js.snap.Pods = js.viewed[:last], js.snap.Pods[:last]
 	e.pods.all[moved].place = place
-	if last == 0 && js.finished && !js.busy {
-		e.view.leave(js)
-	}
 }
 
 // phase returns the phase of a pod as the controller sees it.
