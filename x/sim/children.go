@@ -33,14 +33,18 @@ func (e *engine) seeChildLater(cs *cronState, js *jobState, child cronjob.Child)
 }
 
 func (e *engine) seeChild(cs *cronState, js *jobState, child *cronjob.Child) {
-	if js.child < 0 {
+	switch {
+	case js.child < 0:
 		js.child = int32(len(cs.jobs))
 		cs.jobs = append(cs.jobs, js)
 		cs.snap.Children = append(cs.snap.Children, *child)
-	} else {
+	case cs.snap.Children[js.child] == *child:
+		e.enqueueCron(cs) // the job has changed, but nothing that the planner sees
+		return
+	default:
 		cs.snap.Children[js.child] = *child
 	}
-	e.enqueueCron(cs)
+	e.snapshotChanged(cs)
 }
 
 func (e *engine) hideChild(cs *cronState, js *jobState) {
@@ -50,5 +54,5 @@ func (e *engine) hideChild(cs *cronState, js *jobState) {
 	moved.child = js.child
 	cs.jobs[last] = nil
 	cs.jobs, cs.snap.Children = cs.jobs[:last], cs.snap.Children[:last]
-	e.enqueueCron(cs)
+	e.snapshotChanged(cs)
 }

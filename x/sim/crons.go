@@ -17,7 +17,9 @@ type cronState struct {
 	key  uint64
 	spec job.Spec // the spec of its jobs, with defaults
 
-	truth cronjob.CronJob
+	// truth is the CronJob as the API server has it. snap is the view of the controller. Without lag,
+	// truth is the CronJob in snap.
+	truth *cronjob.CronJob
 	snap  cronjob.Snapshot
 	// jobs are the jobs of snap.Children, in the same places.
 	jobs []*jobState
@@ -28,6 +30,9 @@ type cronState struct {
 	dirty    bool
 	started  bool
 	failures int
+	// quietUntil is the time before which no round does anything unless the snapshot changes, and
+	// again is when the next round is due then. quietUntil is 0 if this is not known.
+	quietUntil, again int64
 	// version is the version of the object. seen is the version in the snapshot.
 	version, seen int64
 	// held is the run that waits for an active job to end, or 0. missed is the latest run known to be
@@ -58,7 +63,7 @@ func (e *engine) addCron(c *CronJob) error {
 		return problem(c.Source, c.Name, "create time %v is negative", c.Create)
 	}
 
-	cs := &cronState{of: c, id: int32(len(e.crons)), truth: truth, key: hashText(c.Name)}
+	cs := &cronState{of: c, id: int32(len(e.crons)), truth: &truth, key: hashText(c.Name)}
 	cs.spec = c.Job.Spec
 	job.Default(&cs.spec)
 	if err := job.Validate(cs.spec); err != nil {
@@ -66,6 +71,10 @@ func (e *engine) addCron(c *CronJob) error {
 	}
 
 	cs.snap = cronjob.Snapshot{Options: c.Options, Schedule: e.compile(cs), Consistent: e.view.immediate}
+	if e.view.immediate {
+		cs.snap.CronJob = truth
+		cs.truth = &cs.snap.CronJob
+	}
 	e.crons = append(e.crons, cs)
 
 	e.at(int64(c.Create), evCronArrive, cs.id, 0)
@@ -81,7 +90,7 @@ func (e *engine) addCron(c *CronJob) error {
 func (e *engine) compile(cs *cronState) cronjob.Compiled {
 	spec := &cs.truth.Spec
 	if len(cs.of.Schedule) > 0 || len(spec.Schedule) > 0 && spec.Schedule[0] == '@' {
-		return cronjob.Compile(&cs.truth, cs.of.Schedule...)
+		return cronjob.Compile(cs.truth, cs.of.Schedule...)
 	}
 
 	key := [2]string{spec.Schedule}
@@ -94,7 +103,7 @@ func (e *engine) compile(cs *cronState) cronjob.Compiled {
 
 	c, ok := e.compiled[key]
 	if !ok {
-		c = cronjob.Compile(&cs.truth)
+		c = cronjob.Compile(cs.truth)
 		e.compiled[key] = c
 	}
 	return c
@@ -127,14 +136,20 @@ func (e *engine) suspendCron(cs *cronState) {
 func (e *engine) cronChanged(cs *cronState) {
 	cs.version++
 	if !e.view.immediate {
-		object, version := cs.truth, cs.version
+		object, version := *cs.truth, cs.version
 		e.lagged(delivery{cron: func() {
 			cs.snap.CronJob, cs.seen = object, version
-			e.enqueueCron(cs)
+			e.snapshotChanged(cs)
 		}})
 		return
 	}
-	cs.snap.CronJob, cs.seen = cs.truth, cs.version
+	cs.seen = cs.version
+	e.snapshotChanged(cs)
+}
+
+// snapshotChanged is called after each change of what the controller sees of a CronJob.
+func (e *engine) snapshotChanged(cs *cronState) {
+	cs.quietUntil = 0
 	e.enqueueCron(cs)
 }
 
@@ -152,7 +167,13 @@ func (e *engine) cronRound(w *worker, id int32) {
 	cs := e.crons[id]
 	cs.queued = false
 	e.result.CronRounds++
+	if e.now < cs.quietUntil && e.world.Watch == nil {
+		e.wakeCron(cs, cs.again) // as the same plan asks for
+		return
+	}
+
 	cs.busy = true
+	cs.quietUntil = 0
 	cs.snap.Now = e.clock()
 
 	plan, err := w.cronPlanner.Reconcile(&cs.snap)
@@ -180,8 +201,29 @@ func (e *engine) cronRound(w *worker, id int32) {
 		e.world.Watch.CronJob(CronJobRound{time.Duration(e.now), &w.cronSeen, plan, conclusion})
 	}
 	e.record.cronRound(e.now, cs, plan, conclusion)
+	if isQuiet(&cs.snap, plan, conclusion) {
+		cs.quietUntil, cs.again = e.since(plan.NextRun), e.since(conclusion.Requeue.At)
+	}
 	cs.snap.Memory = conclusion.Memory
 	e.cronAgain(cs, conclusion)
+}
+
+// isQuiet reports whether a round has done nothing but wait for the next run. With the same snapshot,
+// each round before that run has the same plan.
+func isQuiet(s *cronjob.Snapshot, plan *cronjob.Plan, c *cronjob.Conclusion) bool {
+	writes := len(plan.Verify) + len(plan.Delete) + len(plan.Create)
+	waitsForRun := len(plan.Waits) == 1 && plan.Waits[0].Until.Equal(plan.NextRun)
+	switch {
+	case !s.Consistent, // what the snapshot lacks shows after a while
+		!s.Options.Quirks.IsZero(), // Kubernetes only estimates when its plan changes
+		writes > 0,
+		c.Outcome.Settled != cronjob.Reply{},
+		plan.NextRun.IsZero(),
+		!waitsForRun,
+		c.Requeue.At.Before(plan.NextRun):
+		return false
+	}
+	return c.Memory.Equal(s.Memory)
 }
 
 // cronAgain schedules the next round of a CronJob.

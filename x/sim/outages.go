@@ -63,7 +63,7 @@ func (e *engine) restartJob(js *jobState) {
 
 // restartCron is called when a restarted controller lists the CronJob.
 func (e *engine) restartCron(cs *cronState) {
-	cs.queued, cs.busy, cs.dirty, cs.wake, cs.failures = false, false, false, 0, 0
+	cs.queued, cs.busy, cs.dirty, cs.wake, cs.failures, cs.quietUntil = false, false, false, 0, 0, 0
 	if !e.world.ControlPlane.KeepMemory {
 		cs.snap.Memory = cronjob.Memory{}
 	}

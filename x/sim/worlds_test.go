@@ -69,6 +69,31 @@ func TestRun_Summary(t *testing.T) {
 	}
 }
 
+// A Watcher receives all rounds. Without one, rounds of CronJobs that do nothing are not planned, and
+// everything goes the same way.
+func TestRun_QuietRounds(t *testing.T) {
+	for seed := range uint64(80) {
+		var results []*Result
+		for _, watch := range []Watcher{&rounds{}, nil} {
+			d, w := drawing{rand.New(rand.NewPCG(seed, 8))}, World{Seed: seed, Until: time.Hour, Watch: watch}
+			if d.one(2) {
+				w.ControlPlane = ControlPlane{Fail: float64(d.IntN(3)) / 8, Restarts: []time.Duration{d.span(3000)}, Skew: d.span(3)}
+			}
+			for i := range 1 + d.IntN(2) {
+				c := d.cronJob(fmt.Sprint("cron-", i))
+				c.Spec.Schedule = "*/5 * * * *"
+				w.CronJobs = append(w.CronJobs, c)
+			}
+			r, err := Run(t.Context(), w)
+			must.OK(t, err)
+			results = append(results, r)
+		}
+		if d := gocmp.Diff(results[0], results[1], gocmp.AllowUnexported(Sketch{})); d != "" {
+			t.Fatalf("world %d (-all rounds +without quiet ones):\n%s", seed, d)
+		}
+	}
+}
+
 // drawing draws parts of a world.
 type drawing struct{ *rand.Rand }
 
