@@ -35,7 +35,7 @@ func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 		s.Virtual = seen
 	}
 	if len(c.spans) == 0 && speed == 1 && s.Virtual.Equal(real) {
-		return s, false
+		return Span{}, false
 	}
 	c.spans = append(c.spans, s)
 	return s, true
@@ -54,7 +54,7 @@ func (c *Clock) At(real time.Time) time.Time {
 	for i >= 0 && real.Before(c.spans[i].Real) {
 		i--
 	}
-	if i < 0 || real.IsZero() {
+	if i < 0 {
 		return real
 	}
 	t := c.spans[i].at(real)

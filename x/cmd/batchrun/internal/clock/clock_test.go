@@ -59,8 +59,10 @@ func TestSpans(t *testing.T) {
 func TestNew(t *testing.T) {
 	spans := []Span{{Real: at(0), Virtual: at(60), Speed: 2}, {Real: at(0), Virtual: at(60), Speed: 3}}
 	c := New(spans[:1])
-	if got := c.At(at(1)); !got.Equal(at(62)) {
-		t.Error(got)
+	for real, want := range map[float64]float64{0: 60, 1: 62} {
+		if got := c.At(at(real)); !got.Equal(at(want)) {
+			t.Errorf("at minute %v: %v", real, got)
+		}
 	}
 	if s, virtual := c.Start(at(500), at(90), 1); !virtual || !s.Virtual.Equal(at(500)) {
 		t.Errorf("the clock shows the machine's time, and has a past: %+v, %v", s, virtual)
