@@ -278,44 +278,33 @@ const interval = 100 * time.Millisecond
 func (r *session) watchStore(ctx context.Context) error {
 	last := int64(-1)
 	endurance := patience.Patience{Limit: r.options.giveUp}
-
-	for {
-		began := time.Now()
+	return endurance.Repeat(ctx, nil, r.reporter.Note, func() (time.Duration, error) {
 		version, err := r.store.Version()
-		delay, fatal := endurance.Try(err, began, time.Now(), r.reporter.Note)
-		if fatal != nil {
-			return fatal
+		if err != nil || version == last {
+			return interval, err
 		}
 
-		if err == nil && version != last {
-			last = version
-			r.collector.Wake()
-			r.mu.Lock()
-			for _, l := range r.crons {
-				l.Wake()
-			}
-			r.mu.Unlock()
+		last = version
+		r.collector.Wake()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, l := range r.crons {
+			l.Wake()
 		}
-
-		if !sleep(ctx, max(interval, delay)) {
-			return nil
-		}
-	}
+		return interval, nil
+	})
 }
 
 // keepTime regularly stores the time of a virtual clock. Otherwise, if a runner were killed, the
 // time that has passed since the last write would be lost.
 func (r *session) keepTime(ctx context.Context) error {
-	endurance := patience.Patience{Limit: r.options.giveUp}
-	delay := time.Duration(0)
-	for !r.clock.IsReal() && sleep(ctx, max(2*interval, delay)) {
-		began := time.Now()
-		err := r.store.Saw(r.clock.Now())
-		if delay, err = endurance.Try(err, began, time.Now(), r.reporter.Note); err != nil {
-			return err
-		}
+	if r.clock.IsReal() {
+		return nil
 	}
-	return nil
+	endurance := patience.Patience{Limit: r.options.giveUp}
+	return endurance.Repeat(ctx, nil, r.reporter.Note, func() (time.Duration, error) {
+		return 2 * interval, r.store.Saw(r.clock.Now())
+	})
 }
 
 // sleep waits for a duration. It returns false if the context ends before.

@@ -48,24 +48,13 @@ const pause = 50 * time.Millisecond
 
 // Run runs passes until the context ends.
 func (c *Collector) Run(ctx context.Context) error {
-	for {
-		began := time.Now()
+	return c.Patience.Repeat(ctx, c.woken, c.Warn, func() (rest time.Duration, err error) {
 		left, err := c.Pass()
-		delay, err := c.Patience.Try(err, began, time.Now(), c.Warn)
-		if err != nil {
-			return err
+		if left > 0 {
+			rest = pause
 		}
-		var again <-chan time.Time
-		if left > 0 || delay > 0 {
-			again = time.After(max(delay, pause))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-c.woken:
-		case <-again:
-		}
-	}
+		return rest, err
+	})
 }
 
 // Pass does the work that is possible now, and returns the number of jobs that are left.

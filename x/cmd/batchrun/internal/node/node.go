@@ -95,36 +95,14 @@ func (n *Node) Wake() {
 
 // Run runs passes until the context ends.
 func (n *Node) Run(ctx context.Context) error {
-	for {
+	return n.Patience.Repeat(ctx, n.wake, n.Warn, func() (time.Duration, error) {
 		begin := time.Now()
-		delay, err := n.Patience.Try(n.pass(), begin, time.Now(), n.Warn)
-		if err != nil {
-			return err
+		if err := n.pass(); err != nil {
+			return interval, err // a full disk makes a pass slow, so how long it took does not matter
 		}
-		wake := n.wake
-		if delay > 0 {
-			wake = nil // an earlier pass would not help
-		}
-		timer := time.NewTimer(rest(time.Since(begin), delay))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-wake:
-			timer.Stop()
-		case <-timer.C:
-		}
-	}
-}
-
-// rest returns how long to rest after a pass. took is the duration of the pass. delay is set if the
-// pass failed.
-func rest(took, delay time.Duration) time.Duration {
-	if delay > 0 {
-		return max(interval, delay) // a full disk makes a pass slow, so how long it took does not matter
-	}
-	// Even with very many pods, passes use at most a tenth of the time.
-	return max(interval, 10*took)
+		// Even with very many pods, passes use at most a tenth of the time.
+		return max(interval, 10*time.Since(begin)), nil
+	})
 }
 
 // standing is the state of a pod's folder.

@@ -44,14 +44,25 @@ func TestUnbegun(t *testing.T) {
 				t.Errorf("while it runs: %v, %v", where, err)
 			}
 			close(k.child.ended)
+			want, launches := waiting, k.launches
+			switch {
+			case again:
+				want, launches = later, 0
+			case launches >= maxLaunches:
+				want = running
+			}
 			where, err := n.unbegun(p, k, now)
-			if err != nil || again && where != later || !again && where == later {
-				t.Errorf("after its end: %v, %v", where, err)
+			isWoken := len(n.wake) > 0
+			if err != nil || where != want || k.launches != launches || isWoken && want != running {
+				t.Errorf("after its end: %v, want %v, %v; %d launches, woken %v", where, want, err, k.launches, isWoken)
 			}
 			now = now.Add(time.Second)
 		}
 		if where, err := n.unbegun(p, k, now); again && where != waiting || err != nil {
 			t.Errorf("a second later: %v, %v", where, err)
+		}
+		if isWoken := len(n.wake) > 0; isWoken == again {
+			t.Errorf("again %v: woken %v", again, isWoken)
 		}
 		state, begun, err := folder.State()
 		if begun == again || err != nil || !again && state.Reason != pod.ReasonNeverStarted {
@@ -165,23 +176,5 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%+v: %v, %v too late, %d times told", test, err, late, told)
 			}
 		})
-	}
-}
-
-// TestRest: after a pass without an error, the node rests for ten times as long as the pass took.
-// After a pass that failed, only the delay counts. A full disk makes a pass slow, and with long
-// rests the runner would give up long after --give-up.
-func TestRest(t *testing.T) {
-	const second = time.Second
-	for _, test := range []struct{ took, delay, want time.Duration }{
-		{0, 0, interval},
-		{interval / 10, 0, interval},
-		{second, 0, 10 * second},
-		{5 * second, second, second},
-		{5 * second, time.Millisecond, interval},
-	} {
-		if got := rest(test.took, test.delay); got != test.want {
-			t.Errorf("after %v with a delay of %v: %v, want %v", test.took, test.delay, got, test.want)
-		}
 	}
 }

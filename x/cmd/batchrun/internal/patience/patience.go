@@ -3,6 +3,7 @@
 package patience
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"syscall"
@@ -84,6 +85,37 @@ func (p *Patience) Try(err error, began, now time.Time, tell func(string)) (time
 		tell(fmt.Sprintf("%v; trying again in %v", err, delay.Round(time.Millisecond)))
 	}
 	return delay, fatal
+}
+
+// Repeat makes passes until the context ends, or until a failure is not temporary or has lasted too
+// long. A pass returns how long to rest after it: 0 means until wake receives a value. After a
+// failure, wake does not shorten the delay, because an earlier pass would not help.
+func (p *Patience) Repeat(
+	ctx context.Context, wake <-chan struct{}, tell func(string), pass func() (rest time.Duration, err error),
+) error {
+	for {
+		began := time.Now()
+		rest, err := pass()
+		delay, err := p.Try(err, began, time.Now(), tell)
+		if err != nil {
+			return err
+		}
+
+		woken := wake
+		if delay > 0 {
+			woken = nil
+		}
+		var again <-chan time.Time
+		if rest = max(rest, delay); rest > 0 {
+			again = time.After(rest)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-woken:
+		case <-again:
+		}
+	}
 }
 
 // Worked notes a success.

@@ -1,6 +1,7 @@
 package patience
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -138,5 +140,64 @@ func TestSlowAttempts(t *testing.T) {
 			}
 			now = now.Add(delay)
 		}
+	}
+}
+
+// TestRepeat: each pass rests as long as it asks for, or until it is woken. After a temporary failure
+// the next pass comes after the delay, and not earlier.
+func TestRepeat(t *testing.T) {
+	const s = time.Second
+	type pass struct {
+		took, rest time.Duration
+		err        error
+	}
+	full := syscall.ENOSPC
+	for _, test := range []struct {
+		name   string
+		passes []pass // the last one is repeated
+		wakes  []time.Duration
+		want   []time.Duration // when the passes begin
+		ends   string
+	}{
+		{"rests", []pass{{0, 5 * s, nil}, {2 * s, s, nil}}, nil, []time.Duration{0, 5 * s, 8 * s, 11 * s, 14 * s, 17 * s}, ""},
+		{"no rest", []pass{{}}, nil, []time.Duration{0}, ""},
+		{"woken", []pass{{}}, []time.Duration{3 * s, 7 * s}, []time.Duration{0, 3 * s, 7 * s}, ""},
+		{"woken from a rest", []pass{{0, 15 * s, nil}}, []time.Duration{3 * s}, []time.Duration{0, 3 * s, 18 * s}, ""},
+		{"failures", []pass{{0, 0, full}, {0, 0, full}, {}}, nil, []time.Duration{0, s, 3 * s}, ""},
+		{"a wake-up waits for a delay", []pass{{0, 0, full}, {}}, []time.Duration{s / 2}, []time.Duration{0, s, s}, ""},
+		{"a longer rest than the delay", []pass{{0, 4 * s, full}, {}}, nil, []time.Duration{0, 4 * s}, ""},
+		{"a shorter rest than the delay", []pass{{0, 1, full}, {}}, nil, []time.Duration{0, s}, ""},
+		{"lasting failures", []pass{{4 * s, 0, full}}, nil, []time.Duration{0, 5 * s}, "no space left on device; gave up after 9s"},
+		{"another failure", []pass{{0, s, fs.ErrPermission}}, nil, []time.Duration{0}, "permission denied"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*s-1)
+			defer cancel()
+			wake := make(chan struct{}, 1)
+			for _, at := range test.wakes {
+				time.AfterFunc(at, func() { wake <- struct{}{} })
+			}
+
+			p, begin := Patience{Limit: 9 * s}, time.Now()
+			var got []time.Duration
+			tell := func(text string) {
+				if !strings.HasPrefix(text, "no space left on device; trying again in ") {
+					t.Errorf("%s: %s", test.name, text)
+				}
+			}
+			err := p.Repeat(ctx, wake, tell, func() (time.Duration, error) {
+				now := test.passes[min(len(got), len(test.passes)-1)]
+				got = append(got, time.Since(begin))
+				time.Sleep(now.took)
+				return now.rest, now.err
+			})
+			ends := ""
+			if err != nil {
+				ends = err.Error()
+			}
+			if !slices.Equal(got, test.want) || ends != test.ends {
+				t.Errorf("%s: passes at %v, end %q", test.name, got, ends)
+			}
+		})
 	}
 }
