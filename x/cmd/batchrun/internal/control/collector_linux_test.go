@@ -3,6 +3,8 @@ package control
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,7 +59,12 @@ func TestCollectorWaitsForSupervisor(t *testing.T) {
 	if _, err := os.Stat(string(folder)); err != nil {
 		t.Error(err)
 	}
+
+	// A supervisor that hangs is killed long after it was asked to stop.
+	must.OK(t, cmd.Process.Signal(syscall.SIGSTOP))
 	must.OK(t, folder.Stop(0))
+	longAgo := time.Now().Add(-time.Hour)
+	must.OK(t, os.Chtimes(filepath.Join(string(folder), "stop"), longAgo, longAgo))
 	until(t, func() bool { left, err := c.Pass(); return left == 0 && err == nil })
 	if _, err := os.Stat(string(folder)); !os.IsNotExist(err) {
 		t.Errorf("the folder is left: %v", err)

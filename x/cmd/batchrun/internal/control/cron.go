@@ -120,14 +120,14 @@ func (l *CronLoop) Run(ctx context.Context) error {
 func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again, retry bool, err error) {
 	now, err := Now(l.Store, l.Clock)
 	if err != nil {
-		return round, false, false, err
+		return CronRound{}, false, false, err
 	}
 	stored, jobs, others, triggers, err := l.read()
 	if err != nil {
-		return round, false, false, err
+		return CronRound{}, false, false, err
 	}
 	if err := l.Follow(jobs); err != nil {
-		return round, false, false, err
+		return CronRound{}, false, false, err
 	}
 
 	if held {
@@ -137,7 +137,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	snapshot := l.snapshot(&stored, slices.Concat(jobs, others), triggers, now, held)
 	plan, err := l.planner.Reconcile(snapshot)
 	if err != nil {
-		return round, false, false, fmt.Errorf("CronJob %s: %w", stored.Key(), err)
+		return CronRound{}, false, false, fmt.Errorf("CronJob %s: %w", stored.Key(), err)
 	}
 
 	b := &cronBackend{store: l.Store, now: now, cronJob: &stored, manifest: l.Manifest}
@@ -147,7 +147,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	}
 	end, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, writes, plan)
 	if err := writes.conclude(&end); err != nil {
-		return round, false, false, err
+		return CronRound{}, false, false, err
 	}
 
 	if !end.Retry && !b.wrote {

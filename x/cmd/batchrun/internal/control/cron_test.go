@@ -12,7 +12,6 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
@@ -60,8 +59,7 @@ func (l *life) exec(text string) {
 
 // restart does what a new runner does.
 func (l *life) restart() {
-	still := clock.New([]clock.Span{{Real: time.Now(), Virtual: now, Speed: 1e-9}})
-	loop, err := NewCronLoop(l.store, still, &l.cron)
+	loop, err := NewCronLoop(l.store, still(), &l.cron)
 	must.OK(l, err)
 	loop.Follow, loop.Deleted = func([]store.Job) error { return nil }, func() {}
 	l.loop = loop

@@ -7,12 +7,14 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
@@ -41,6 +43,7 @@ func TestWait(t *testing.T) {
 		{"a change", 0, false, 3 * time.Minute, 0, 3 * time.Minute},
 		{"a change before the plan's time", time.Hour, false, time.Second, 0, time.Second},
 		{"the end", 0, false, 0, 3 * time.Minute, 3 * time.Minute},
+		{"a nanosecond", 1, false, 0, 0, 1},
 		{"a change before the end", 0, false, time.Second, time.Minute, time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -75,6 +78,17 @@ func TestWake(t *testing.T) {
 			if w.wait(t.Context(), begin.Add(time.Hour), false); time.Since(begin) != want {
 				t.Errorf("waited %v, want %v", time.Since(begin), want)
 			}
+		}
+	})
+}
+
+// A loop reads the clock again after the longest nap, since the clock may have jumped.
+func TestWait_Nap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin, w := time.Now(), newWaiter(still())
+		time.AfterFunc(LongestNap/2, func() { w.clock.Start(time.Now(), now.Add(time.Hour), 1) })
+		if w.wait(t.Context(), now.Add(time.Hour), false); time.Since(begin) != LongestNap {
+			t.Errorf("waited %v", time.Since(begin))
 		}
 	})
 }
@@ -215,6 +229,9 @@ func TestRound_Report(t *testing.T) {
 
 	pods, err := l.store.OpenPods(j.UID)
 	must.OK(t, err)
+	if stored, err := l.store.Job(j.UID); err != nil || !loop.settled || !reflect.DeepEqual(*first.Job, stored) {
+		t.Errorf("stored is %+v, %v; settled %v; reported is %+v", stored, err, loop.settled, first.Job)
+	}
 	begun := pod.Container{Container: jobpod.Container{Name: "a", State: jobpod.Running}}
 	for _, state := range []pod.State{
 		{Phase: job.PodPending, Containers: []pod.Container{begun}}, {Phase: job.PodFailed, Reason: pod.ReasonNeverStarted},
@@ -246,8 +263,14 @@ func TestLoop_Run(t *testing.T) {
 	if _, err := newLoop(t, l.store, &done).Run(t.Context()); err == nil || errors.Is(err, ErrRemoved) {
 		t.Errorf("the store is closed: %v", err)
 	}
-	if _, err := NewLoop(l.store, &clock.Clock{}, &store.Job{Name: "j", Manifest: []byte("{")}); err == nil {
-		t.Error("a manifest that cannot be read has a loop")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newLoop(t, l.store, &done).Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the store is closed at the end: %v", err)
+	}
+	_, err = NewLoop(l.store, &clock.Clock{}, &store.Job{Namespace: "default", Name: "j", Manifest: []byte("{")})
+	if err == nil || !strings.HasPrefix(err.Error(), "job j: ") {
+		t.Errorf("a manifest that cannot be read: %v", err)
 	}
 }
 
@@ -290,8 +313,14 @@ func TestCronLoop_Run(t *testing.T) {
 	if err := l.loop.Run(t.Context()); err == nil || errors.Is(err, ErrRemoved) {
 		t.Errorf("the store is closed: %v", err)
 	}
-	if _, err := NewCronLoop(l.store, &clock.Clock{}, &store.CronJob{Manifest: []byte("{")}); err == nil {
-		t.Error("a manifest that cannot be read has a loop")
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if err := l.loop.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the store is closed at the end: %v", err)
+	}
+	_, err = NewCronLoop(l.store, &clock.Clock{}, &store.CronJob{Namespace: "default", Name: "c", Manifest: []byte("{")})
+	if err == nil || !strings.HasPrefix(err.Error(), "CronJob c: ") {
+		t.Errorf("a manifest that cannot be read: %v", err)
 	}
 }
 
@@ -326,22 +355,26 @@ func TestCronRound(t *testing.T) {
 // TestExpire: a job that has not expired brings the next round forward to its expiry, and does not
 // delay it.
 func TestExpire(t *testing.T) {
+	noTime := status(job.ConditionComplete)
+	noTime.Conditions[0].LastTransitionTime = time.Time{}
 	for _, c := range []struct {
-		name     string
-		spec     string
-		status   job.Status
-		next     time.Time
-		want     time.Time
-		expires  bool
-		problems bool
+		name    string
+		spec    string
+		status  job.Status
+		next    time.Time
+		want    time.Time
+		expires bool
+		problem string
 	}{
-		{"no round is due", `"ttlSecondsAfterFinished": 60`, status(job.ConditionComplete), time.Time{}, now.Add(time.Minute), false, false},
-		{"a later round", `"ttlSecondsAfterFinished": 60`, status(job.ConditionFailed), now.Add(time.Hour), now.Add(time.Minute), false, false},
-		{"an earlier round", `"ttlSecondsAfterFinished": 60`, status(job.ConditionComplete), now.Add(time.Second), now.Add(time.Second), false, false},
-		{"no TTL", ``, status(job.ConditionComplete), now.Add(time.Hour), now.Add(time.Hour), false, false},
-		{"a job that runs", `"ttlSecondsAfterFinished": 0`, status(), now.Add(time.Hour), now.Add(time.Hour), false, false},
-		{"an expired job", `"ttlSecondsAfterFinished": 0`, status(job.ConditionComplete), now.Add(time.Hour), now.Add(time.Hour), true, false},
-		{"a manifest that cannot be read", `"ttlSecondsAfterFinished": "x"`, status(job.ConditionComplete), time.Time{}, time.Time{}, false, true},
+		{"no round is due", `"ttlSecondsAfterFinished": 60`, status(job.ConditionComplete), time.Time{}, now.Add(time.Minute), false, ""},
+		{"a later round", `"ttlSecondsAfterFinished": 60`, status(job.ConditionFailed), now.Add(time.Hour), now.Add(time.Minute), false, ""},
+		{"an earlier round", `"ttlSecondsAfterFinished": 60`, status(job.ConditionComplete), now.Add(time.Second), now.Add(time.Second), false, ""},
+		{"no TTL", ``, status(job.ConditionComplete), now.Add(time.Hour), now.Add(time.Hour), false, ""},
+		{"a job that runs", `"ttlSecondsAfterFinished": 0`, status(), now.Add(time.Hour), now.Add(time.Hour), false, ""},
+		{"an expired job", `"ttlSecondsAfterFinished": 0`, status(job.ConditionComplete), now.Add(time.Hour), now.Add(time.Hour), true, ""},
+		{"a manifest that cannot be read", `"ttlSecondsAfterFinished": "x"`, status(job.ConditionComplete), time.Time{}, time.Time{}, false, "json: cannot unmarshal"},
+		{"no time of the end", `"ttlSecondsAfterFinished": 60`, noTime, time.Time{}, time.Time{}, false, "job c-1: "},
+		{"the same time as the round", `"ttlSecondsAfterFinished": 60`, status(job.ConditionFailed), now.Add(time.Minute), now.Add(time.Minute), false, ""},
 	} {
 		l := newLife(t, "Allow")
 		j, err := l.store.AddJob(store.Job{
@@ -350,12 +383,26 @@ func TestExpire(t *testing.T) {
 		must.OK(t, err)
 		j.Status = c.status
 		b := &cronBackend{store: l.store, now: now, cronJob: &l.cron}
-		got, err := l.loop.expire(b, []store.Job{j}, nil, cronjob.Requeue{At: c.next}, now)
-		if !got.At.Equal(c.want) || b.deleted != c.expires || (err != nil) != c.problems {
+		next := cronjob.Requeue{At: c.next, Reason: cronjobreason.WaitNextRun}
+		got, err := l.loop.expire(b, []store.Job{j}, nil, next, now)
+		problem := ""
+		if err != nil {
+			problem = err.Error()
+		}
+		if !got.At.Equal(c.want) || b.deleted != c.expires || !strings.HasPrefix(problem, c.problem) || (err == nil) != (c.problem == "") {
 			t.Errorf("%s: %v, deleted %v, %v", c.name, got.At, b.deleted, err)
+		}
+		if isKept := got == next; isKept != c.next.Equal(c.want) {
+			t.Errorf("%s: %+v, was %+v", c.name, got, next)
 		}
 		if stored, err := l.store.Job(j.UID); err != nil || stored.Deleted.IsZero() == c.expires {
 			t.Errorf("%s: %+v, %v", c.name, stored.Deleted, err)
+		}
+
+		must.OK(t, l.store.Close())
+		b.deleted = false
+		if _, err := l.loop.expire(b, []store.Job{j}, nil, next, now); c.expires && err == nil || b.deleted {
+			t.Errorf("%s, without the store: deleted %v, %v", c.name, b.deleted, err)
 		}
 	}
 }
@@ -456,6 +503,10 @@ func TestCronBackend_Writes(t *testing.T) {
 	if err := b.Delete(t.Context(), cronjob.Deletion{Reference: cronjob.Reference{UID: made.UID}}); err != nil || !b.wrote || !b.deleted {
 		t.Errorf("%v, %v, %v", err, b.wrote, b.deleted)
 	}
+	b.wrote = false
+	if err := b.WriteStatus(t.Context(), cronjob.Status{}); err != nil || !b.wrote {
+		t.Errorf("%v, %v", err, b.wrote)
+	}
 
 	must.OK(t, l.store.Close())
 	_, createErr := b.Create(t.Context(), creation)
@@ -478,7 +529,7 @@ func TestCollector(t *testing.T) {
 	for _, name := range []string{"kept", "none", "running", "ended"} {
 		jobs[name] = l.addJob(name, "")
 		if name != "none" {
-			p := store.Pod{UID: job.UID(name), Job: jobs[name].UID, Spec: []byte("{}"), State: pod.State{Phase: job.PodRunning}}
+			p := store.Pod{UID: job.UID(name), Job: jobs[name].UID, Spec: []byte("{}"), Tracked: true, State: pod.State{Phase: job.PodRunning}}
 			must.OK(t, errors.Join(l.store.AddPod(p), pod.Folder(l.store.PodFolder(p.UID)).Prepare(p.Spec)))
 		}
 		if name != "kept" {
@@ -488,10 +539,16 @@ func TestCollector(t *testing.T) {
 	}
 	must.OK(t, l.store.SetState("ended", pod.State{Phase: job.PodFailed, Done: true}))
 
-	c := NewCollector(l.store, clock.New([]clock.Span{{Real: time.Now(), Virtual: now, Speed: 1e-9}}))
+	c := NewCollector(l.store, still())
 	var stopped []job.UID
 	changed := 0
-	c.Stop, c.Changed = func(uid job.UID) { stopped = append(stopped, uid) }, func() { changed++ }
+	c.Changed = func() { changed++ }
+	c.Stop = func(uid job.UID) {
+		stopped = append(stopped, uid)
+		if _, err := l.store.Job(uid); err != nil {
+			t.Errorf("stopped after its end: %v", err)
+		}
+	}
 	for pass, want := range []struct{ left, stopped, changed int }{{1, 3, 1}, {1, 1, 0}} {
 		stopped, changed = nil, 0
 		left, err := c.Pass()
@@ -516,7 +573,7 @@ func TestCollector(t *testing.T) {
 		}
 	}
 	pods, err := l.store.Pods(jobs["running"].UID)
-	if err != nil || pods[0].GraceSeconds != 30 || pods[0].Deleted.Before(now.Add(30*time.Second)) {
+	if err != nil || pods[0].GraceSeconds != 30 || !pods[0].Tracked || pods[0].Deleted.Before(now.Add(30*time.Second)) {
 		t.Errorf("%+v, %v", pods, err)
 	}
 
@@ -529,8 +586,8 @@ func TestCollector(t *testing.T) {
 		t.Errorf("the CronJob: %v", err)
 	}
 	must.OK(t, l.store.Close())
-	if _, err := c.Pass(); err == nil {
-		t.Error("the store is closed")
+	if left, err := c.Pass(); left != 0 || err == nil {
+		t.Errorf("the store is closed: %d, %v", left, err)
 	}
 	if err := c.Run(t.Context()); err == nil {
 		t.Error("the store is closed, and the collector goes on")

@@ -66,15 +66,12 @@ func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 		w.failures = 0
 	}
 	for left := w.left(at, again); left > 0; left = w.left(at, again) {
-		timer := time.NewTimer(min(left, LongestNap))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-w.woken:
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(min(left, LongestNap)):
 		}
 	}
 }

@@ -25,6 +25,15 @@ func TestEndure(t *testing.T) {
 		if failed, err := w.endure(context.Background(), time.Now(), nil); failed || err != nil {
 			t.Errorf("%v, %v", failed, err)
 		}
+		// The limit counts from the beginning of the round.
+		begin = time.Now()
+		failed, err = w.endure(context.Background(), begin.Add(time.Second/2-time.Minute), syscall.ENOSPC)
+		if took := time.Since(begin); !failed || err != nil || took != time.Second/2 {
+			t.Errorf("%v, %v after %v: %s", failed, err, took, warned)
+		}
+		if failed, err := w.endure(context.Background(), time.Now(), nil); failed || err != nil {
+			t.Errorf("%v, %v", failed, err)
+		}
 		other := errors.New("other")
 		if failed, err := w.endure(context.Background(), time.Now(), other); failed || !errors.Is(err, other) {
 			t.Errorf("%v, %v", failed, err)
