@@ -1,14 +1,17 @@
 package node
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/must"
@@ -21,7 +24,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && filepath.Base(os.Args[2]) == "again" {
+		os.Exit(pod.ExitTryAgain) // as a supervisor that has no room to begin
+	}
 	pod.Main()
+	if path := os.Getenv("HOLD"); path != "" {
+		hold(path)
+	}
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // supervisors end immediately
 	os.Exit(leftover.Run(m))
 }
@@ -47,10 +56,17 @@ func newDesk(t *testing.T, parallel int, c *clock.Clock) *desk {
 	d.Node = New(s, c, parallel, func(uid job.UID) { d.notified = append(d.notified, uid) })
 	d.Warn = func(text string) { d.warned = append(d.warned, text) }
 	d.Output = func(p *store.Pod, here, end bool) { d.shown = append(d.shown, fmt.Sprint(p.Name, " ", here, " ", end)) }
-	d.Containment, err = pod.ChooseContainment("auto", pod.ProbeContainment)
-	must.OK(t, err)
+	d.Containment = containment()
 	return d
 }
+
+var containment = sync.OnceValue(func() pod.Containment {
+	c, err := pod.ChooseContainment("auto", pod.ProbeContainment)
+	if err != nil {
+		panic(err)
+	}
+	return c
+})
 
 // add stores a pod whose container runs a command, or has none.
 func (d *desk) add(uid job.UID, argv ...string) {
@@ -103,6 +119,9 @@ func TestPass(t *testing.T) {
 	}
 	if got := phases(); got != fmt.Sprint(job.PodRunning, job.PodRunning, job.PodPending) || d.known["c"].launches != 0 {
 		t.Errorf("phases %s", got)
+	}
+	if a, b := d.known["a"].launches, d.known["b"].launches; a != 1 || b != 1 {
+		t.Errorf("launched %d and %d times", a, b)
 	}
 	let("a")
 	d.until("the third runs", func() bool { return phases() == fmt.Sprint(job.PodSucceeded, job.PodRunning, job.PodRunning) })
@@ -172,7 +191,13 @@ func TestKill(t *testing.T) {
 	_, err := d.Store.DeletePod("goes", 1000, false, time.Now())
 	must.OK(t, err)
 	must.OK(t, d.pass())
+	if k := d.known["goes"]; !k.stopped || k.probed.IsZero() || d.known["stays"].stopped {
+		t.Errorf("known are %+v, %+v", k, d.known["stays"])
+	}
 	must.OK(t, d.Kill())
+	if _, err := os.Stat(filepath.Join(d.Store.PodFolder("stays"), "stop")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a pod that is not deleted is asked to stop: %v", err)
+	}
 	d.until("one is gone", func() bool { return d.pod("goes").Gone })
 	if s := d.pod("goes").State; s.Containers[0].ExitCode != 137 || d.pod("stays").State.Phase != job.PodRunning {
 		t.Errorf("%+v, %+v", s, d.pod("stays").State)
@@ -188,6 +213,10 @@ func TestKill(t *testing.T) {
 
 // TestRecord: times of supervisors are stored as times of the folder's clock, which is stored first.
 func TestRecord(t *testing.T) {
+	synctest.Test(t, testRecord)
+}
+
+func testRecord(t *testing.T) {
 	begin := time.Now()
 	span := clock.Span{Real: begin, Virtual: time.Date(2126, 1, 1, 0, 0, 0, 0, time.UTC), Speed: 10}
 	for _, c := range []*clock.Clock{{}, clock.New([]clock.Span{span})} {
@@ -196,13 +225,17 @@ func TestRecord(t *testing.T) {
 		d.add("p")
 		p := d.pod("p")
 		must.OK(t, d.record(&p, pod.State{Phase: job.PodRunning, ReadyTransition: begin.Add(time.Second).UTC()}))
-		want, isAhead := begin.Add(time.Second), false
+		want, wantSeen := begin.Add(time.Second), begin
 		if !c.IsReal() {
-			want, isAhead = span.Virtual.Add(10*time.Second), true
+			want, wantSeen = span.Virtual.Add(10*time.Second), c.Now()
 		}
 		_, seen, err := d.Store.Clock()
-		if got := d.pod("p").State.ReadyTransition; err != nil || !got.Equal(want) || seen.Equal(begin) == isAhead {
+		if got := d.pod("p").State.ReadyTransition; err != nil || !got.Equal(want) || !seen.Equal(wantSeen) {
 			t.Errorf("real %v: %v, want %v; seen %v, %v", c.IsReal(), got, want, seen, err)
+		}
+		d.exec("ALTER TABLE clock RENAME TO lost")
+		if err := d.record(&p, pod.State{}); (err == nil) != c.IsReal() {
+			t.Errorf("real %v, without a clock: %v", c.IsReal(), err)
 		}
 	}
 }
@@ -256,21 +289,12 @@ func TestLookForRoom(t *testing.T) {
 	}
 }
 
-// The problem of one pod does not delay the others.
-func TestPass_Problem(t *testing.T) {
-	d := newDesk(t, 1, &clock.Clock{})
-	d.add("bad")
-	d.add("good", "/bin/true")
-	must.OK(t, os.MkdirAll(filepath.Join(d.Store.Dir, "pods"), 0o700))
-	must.OK(t, os.WriteFile(d.Store.PodFolder("bad"), nil, 0o600))
-	for range 6000 {
-		if err := d.pass(); err != nil && !errors.Is(err, syscall.ENOTDIR) {
-			t.Fatal(err)
-		}
-		if d.pod("good").State.Phase == job.PodSucceeded {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("good: %+v, bad: %+v", d.pod("good").State, d.pod("bad").State)
+// exec changes the database behind the store.
+func (d *desk) exec(text string) {
+	d.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(d.Store.Dir, "state.db"))
+	must.OK(d, err)
+	defer db.Close()
+	_, err = db.Exec(text)
+	must.OK(d, err)
 }
