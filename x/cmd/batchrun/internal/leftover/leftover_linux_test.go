@@ -2,6 +2,7 @@ package leftover
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -56,6 +57,44 @@ func TestRun(t *testing.T) {
 		if left := await(time.Now().Add(time.Minute)); len(left) > 0 {
 			t.Errorf("%+v: %v are alive after they were killed", c.tests, left)
 		}
+	}
+}
+
+// play is a variable of the environment that says what TestStatus does in another process.
+const play = "LEFTOVER_TEST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(play) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(Run(m))
+}
+
+// TestStatus: the status of Run is that of the tests, if the processes that they leave end soon.
+func TestStatus(t *testing.T) {
+	switch os.Getenv(play) {
+	case "fail":
+		t.Fatal("as intended")
+	case "leave":
+		must.OK(t, exec.Command("sh", "-c", "setsid sleep 0.3 &").Run())
+		return
+	}
+	for what, want := range map[string]bool{"fail": false, "leave": true} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestStatus$")
+		cmd.Env = append(os.Environ(), play+"="+what)
+		if out, err := cmd.CombinedOutput(); (err == nil) != want {
+			t.Errorf("%s: %v: %s", what, err, out)
+		}
+	}
+}
+
+// A child that has ended is not alive.
+func TestLiving_Ended(t *testing.T) {
+	cmd := exec.Command("true")
+	must.OK(t, cmd.Start())
+	must.OK(t, unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
+	if left := living(); len(left) > 0 {
+		t.Errorf("%v are alive", left)
 	}
 }
 
