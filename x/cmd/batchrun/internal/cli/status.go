@@ -64,11 +64,15 @@ func find(s *store.Store, key string) (*store.Job, *store.CronJob, error) {
 	if err == nil {
 		return &j, nil, nil
 	}
-	c, cronErr := s.FindCronJob(key)
-	if cronErr == nil {
+	if !errors.Is(err, store.ErrNotFound) {
+		return nil, nil, err
+	}
+
+	c, err := s.FindCronJob(key)
+	if err == nil {
 		return nil, &c, nil
 	}
-	if errors.Is(err, store.ErrNotFound) && errors.Is(cronErr, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("job or CronJob %q: %w", key, store.ErrNotFound)
 	}
 	return nil, nil, err

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// exec changes the database behind the store.
+func exec(t *testing.T, s *store.Store, text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(s.Dir, "state.db"))
+	must.OK(t, err)
+	defer db.Close()
+	_, err = db.Exec(text)
+	must.OK(t, err)
+}
+
+// TestFaults: if a part of the state folder is damaged, each command either reports that, or prints
+// the same as before.
+func TestFaults(t *testing.T) {
+	inUTC(t)
+	lines := []string{
+		"status", "status -o json", "status indexed", "status failed -o json", "status berlin", "status berlin -o json",
+		"logs indexed", "logs failed", "logs berlin", "logs failed -f", "next berlin", "trigger suspended", "rm indexed", "rm berlin",
+	}
+	const cut = "unexpected end of JSON input"
+	faults := map[string]string{
+		"UPDATE jobs SET status = '{'":       cut,
+		"UPDATE jobs SET manifest = '{'":     cut,
+		"UPDATE pods SET state = '{'":        cut,
+		"UPDATE pods SET spec = '{'":         cut,
+		"UPDATE cronjobs SET status = '{'":   cut,
+		"UPDATE cronjobs SET manifest = '{'": cut,
+		"UPDATE clock SET real = 'x'":        "converting driver.Value",
+		"UPDATE events SET at = 'x'":         "converting driver.Value",
+		"UPDATE cronjob_events SET at = 'x'": "converting driver.Value",
+		"pods/i-0/logs/main.stdout":          "main.stdout",
+		"pods/f-0/logs/main.stdout":          "main.stdout",
+	}
+	for _, table := range []string{"jobs", "pods", "events", "cronjobs", "cronjob_events", "triggers", "clock"} {
+		faults["ALTER TABLE "+table+" RENAME TO lost"] = "no such table: "
+	}
+	for _, write := range []string{
+		"UPDATE OF deleted ON jobs", "UPDATE OF deleted ON cronjobs", "DELETE ON jobs", "DELETE ON cronjobs", "INSERT ON triggers",
+	} {
+		faults["CREATE TRIGGER fault BEFORE "+write+" BEGIN SELECT RAISE(FAIL, 'fault'); END"] = "fault"
+	}
+
+	filled := fill(t)
+	must.OK(t, filled.Close())
+	type result struct {
+		status    int
+		out, errs string
+	}
+	play := func(fault string) (results []result) {
+		s := &store.Store{Dir: filepath.Join(t.TempDir(), "state")}
+		must.OK(t, errors.Join(os.CopyFS(s.Dir, os.DirFS(filled.Dir)), os.Chmod(s.Dir, 0o700)))
+		if path := filepath.Join(s.Dir, fault); strings.HasPrefix(fault, "pods/") {
+			must.OK(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
+		} else {
+			exec(t, s, fault)
+		}
+		for _, line := range lines {
+			status, out, errs := call(s, strings.Fields(line)...)
+			results = append(results, result{status, strings.ReplaceAll(out, s.Dir, "DIR"), errs})
+		}
+		return results
+	}
+
+	whole := play("")
+	for fault, text := range faults {
+		for i, got := range play(fault) {
+			isSame := got.status == whole[i].status && got.out == whole[i].out
+			if !isSame && (got.status == 0 || !strings.Contains(got.errs, text)) {
+				t.Errorf("%s after %s: status %d\n%s\n%s", lines[i], fault, got.status, got.out, got.errs)
+			}
+		}
+	}
+}
+
+// Jobs that cannot be suspended are an error.
+func TestHold(t *testing.T) {
+	r, _ := newTestSession(t, runOptions{}, 1)
+	j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
+	l, err := control.NewLoop(r.store, r.clock, &j)
+	must.OK(t, err)
+	r.loops[j.UID] = &jobLoop{l, j}
+	must.OK(t, r.hold())
+	if stored, err := r.store.Job(j.UID); err != nil || !stored.Held || !r.held {
+		t.Errorf("stored %v, %v; session %v", stored.Held, err, r.held)
+	}
+	must.OK(t, r.store.Close())
+	if r.hold() == nil {
+		t.Error("the store is closed, and there is no error")
+	}
+}
+
+// A pod whose processes cannot be looked for may be alive: that is an error.
+func TestTailing_Alive(t *testing.T) {
+	s := newFolder(t)
+	j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	addPod(t, s, store.Pod{UID: "p", Job: j.UID}, container("main"))
+	following := &tailing{store: s, open: map[job.UID]*logs.Reader{"p": nil}}
+	if alive, err := following.alive(); alive || err != nil {
+		t.Errorf("%v, %v", alive, err)
+	}
+
+	var limit unix.Rlimit
+	must.OK(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	few := limit
+	few.Cur = 3
+	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))
+	_, err := following.alive()
+	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	if !errors.Is(err, unix.EMFILE) {
+		t.Errorf("too many files are open: %v", err)
+	}
+}
