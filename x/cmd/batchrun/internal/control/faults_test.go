@@ -2,6 +2,10 @@ package control
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,6 +90,7 @@ func TestCollector_Faults(t *testing.T) {
 		"ALTER TABLE pods RENAME TO lost":   "no such table: pods",
 		"UPDATE jobs SET manifest = '{'":    cut,
 		"ALTER TABLE clock RENAME TO lost":  "no such table: clock",
+		"cgroup":                            "directory not empty",
 		refuse("UPDATE OF deleted ON pods"): "fault",
 		refuse("DELETE ON jobs"):            "fault",
 		refuse("DELETE ON cronjobs"):        "fault",
@@ -105,7 +110,16 @@ func TestCollector_Faults(t *testing.T) {
 
 		c := NewCollector(l.store, still())
 		c.Stop, c.Changed = func(job.UID) {}, func() {}
-		l.exec(fault)
+		if fault == "cgroup" {
+			guard := l.store.PodFolder("ended")
+			record := fmt.Sprintf(`{"cgroup":%q}`, filepath.Join(guard, "work"))
+			sum := crc32.Checksum([]byte(record), crc32.MakeTable(crc32.Castagnoli))
+			file := fmt.Sprintf(`{"crc32c":"%08x","record":%s}`+"\n", sum, record)
+			must.OK(t, os.WriteFile(filepath.Join(guard, "guard.json"), []byte(file), 0o600))
+			must.OK(t, os.WriteFile(filepath.Join(guard, "work", "file"), nil, 0o600))
+		} else {
+			l.exec(fault)
+		}
 		_, err := c.Pass()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", fault, err)
@@ -118,7 +132,7 @@ func TestCollector_Run(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(t, "Allow")
 		begin := time.Now()
-		first, second := l.addJob("first", ""), l.addJob("second", "")
+		first, second, third := l.addJob("first", ""), l.addJob("second", ""), l.addJob("third", "")
 		must.OK(t, l.store.AddPod(store.Pod{UID: "p", Job: first.UID, Spec: []byte("{}"), State: pod.State{Phase: job.PodRunning}}))
 		remove := func(uid job.UID) {
 			_, err := l.store.DeleteJob(uid, now)
@@ -128,7 +142,14 @@ func TestCollector_Run(t *testing.T) {
 
 		c := NewCollector(l.store, still())
 		var passes []time.Duration
-		c.Stop, c.Changed = func(job.UID) { passes = append(passes, time.Since(begin)) }, func() {}
+		c.Changed = func() {}
+		c.Stop = func(uid job.UID) {
+			passes = append(passes, time.Since(begin))
+			if uid == second.UID { // a wake-up during a pass is kept
+				remove(third.UID)
+				c.Wake()
+			}
+		}
 		time.AfterFunc(pause*3/2, func() {
 			must.OK(t, l.store.SetState("p", pod.State{Phase: job.PodFailed, Done: true}))
 		})
@@ -139,7 +160,7 @@ func TestCollector_Run(t *testing.T) {
 		if err := c.Run(ctx); err != nil {
 			t.Error(err)
 		}
-		if want := []time.Duration{0, pause, 2 * pause, 2 * time.Hour}; !slices.Equal(passes, want) {
+		if want := []time.Duration{0, pause, 2 * pause, 2 * time.Hour, 2 * time.Hour}; !slices.Equal(passes, want) {
 			t.Errorf("passes at %v, want %v", passes, want)
 		}
 	})

@@ -34,15 +34,20 @@ func (d *desk) folder(uid job.UID) pod.Folder {
 	return f
 }
 
-// write writes a record, as a supervisor does.
+// write writes the state of a pod, as a supervisor does.
 func (d *desk) write(uid job.UID, state pod.State) pod.Folder {
 	d.Helper()
-	f := d.folder(uid)
 	data, err := json.Marshal(state)
 	must.OK(d, err)
+	return d.putRecord(uid, "state.json", data)
+}
+
+func (d *desk) putRecord(uid job.UID, name string, data []byte) pod.Folder {
+	d.Helper()
+	f := d.folder(uid)
 	sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
 	file := fmt.Sprintf(`{"crc32c":"%08x","record":%s}`+"\n", sum, data)
-	must.OK(d, os.WriteFile(filepath.Join(string(f), "state.json"), []byte(file), 0o600))
+	must.OK(d, os.WriteFile(filepath.Join(string(f), name), []byte(file), 0o600))
 	return f
 }
 
@@ -242,8 +247,8 @@ func TestEnforce(t *testing.T) {
 
 // An error of one pod is returned with its name. It does not delay the others.
 func TestPass_Problems(t *testing.T) {
-	d := newDesk(t, 6, &clock.Clock{})
-	for _, uid := range []job.UID{"stop", "never", "spec", "damaged", "start", "good"} {
+	d := newDesk(t, 7, &clock.Clock{})
+	for _, uid := range []job.UID{"stop", "never", "spec", "damaged", "start", "cgroup", "good"} {
 		d.add(uid, "/bin/true")
 	}
 	// Folders lie where files are written.
@@ -259,13 +264,17 @@ func TestPass_Problems(t *testing.T) {
 	d.exec("UPDATE pods SET spec = '{' WHERE uid = 'damaged'")
 	// The name of a process cannot have a zero byte.
 	d.exec(`UPDATE pods SET spec = '{"name": "\u0000"}' WHERE uid = 'start'`)
+	// What seems to be a cgroup cannot be removed.
+	work := d.write("cgroup", begun()).Work()
+	d.putRecord("cgroup", "guard.json", fmt.Appendf(nil, `{"cgroup":%q}`, work))
+	must.OK(t, os.WriteFile(filepath.Join(work, "file"), nil, 0o600))
 
 	for range 6000 {
 		err := d.pass()
 		if err == nil {
 			t.Fatal("no error")
 		}
-		for _, want := range []string{"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ", "pod start: start supervisor: "} {
+		for _, want := range []string{"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ", "pod start: start supervisor: ", "pod cgroup: "} {
 			if strings.Count("\n"+err.Error(), "\n"+want) != 1 {
 				t.Fatalf("%v, want %s", err, want)
 			}
