@@ -74,6 +74,13 @@ func TestFaults(t *testing.T) {
 		}
 		for _, line := range lines {
 			status, out, errs := call(s, strings.Fields(line)...)
+			fds, err := filepath.Glob("/proc/self/fd/*")
+			must.OK(t, err)
+			for _, fd := range fds {
+				if file, _ := os.Readlink(fd); strings.HasPrefix(file, s.Dir) {
+					t.Errorf("%s after %s has left %s open", line, fault, file)
+				}
+			}
 			results = append(results, result{status, strings.ReplaceAll(out, s.Dir, "DIR"), errs})
 		}
 		return results

@@ -289,8 +289,11 @@ func (t *tailing) pass(pods []store.Pod) error {
 			t.open[q.UID] = r
 		}
 		// If the pod had already ended when its state was read, its log is complete.
-		if err := errors.Join(r.Read(q.Finished() || q.Gone, t.print), t.failed); err != nil {
+		if err := r.Read(q.Finished() || q.Gone, t.print); err != nil {
 			return err
+		}
+		if t.failed != nil {
+			return t.failed
 		}
 		if q.Finished() || q.Gone {
 			delete(t.open, q.UID)

@@ -131,6 +131,10 @@ func TestEnded_Worst(t *testing.T) {
 			t.Errorf("after %+v: status %d, want %d", step.got, e.status, step.want)
 		}
 	}
+	e.status = exitInterrupted
+	if r.ended(&e, result{job: j, err: errors.New("broken")}); e.status != exitInterrupted {
+		t.Errorf("broken after an interrupt: status %d", e.status)
+	}
 }
 
 // The end of a failed job says why, if that can be found out.

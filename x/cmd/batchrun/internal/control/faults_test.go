@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
@@ -40,6 +39,7 @@ const cut = "unexpected end of JSON input"
 func TestRound_Faults(t *testing.T) {
 	for fault, want := range map[string]string{
 		"UPDATE jobs SET status = '{'":              cut,
+		"UPDATE jobs SET status = '{', deleted = 1": cut,
 		"ALTER TABLE pods RENAME TO lost":           "no such table: pods",
 		"ALTER TABLE clock RENAME TO lost":          "no such table: clock",
 		`UPDATE jobs SET status = '{"failed": -1}'`: "job j: ",
@@ -267,27 +267,53 @@ func TestCronRound_Expires(t *testing.T) {
 	}
 }
 
-// slowWrites is a backend whose creations take a second each.
+// slowWrites is a backend whose deletions take a second each.
 type slowWrites struct{ cronWrites }
 
-func (w slowWrites) Create(ctx context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
+func (w slowWrites) Delete(ctx context.Context, d cronjob.Deletion) error {
 	time.Sleep(time.Second)
-	return w.cronWrites.Create(ctx, c)
+	return w.cronWrites.Delete(ctx, d)
 }
 
 // The writes of a round of a CronJob are made one after the other, as its backend needs it.
 func TestCronRound_OneWriteAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(t, "Allow")
-		for range 3 {
-			_, err := l.store.AddTrigger(l.cron.UID)
-			must.OK(t, err)
+		for _, name := range []string{"c-1", "c-2", "c-3"} {
+			must.OK(t, l.store.SetStatus(l.addJob(name, l.cron.UID).UID, status(job.ConditionComplete)))
 		}
 		l.loop.around = func(_ *cronjob.Snapshot, _ *cronjob.Plan, w cronWrites) cronWrites { return slowWrites{w} }
 		begin := time.Now()
 		must.OK(t, l.round())
-		if took := time.Since(begin); len(l.made()) < 2 || took != time.Duration(len(l.made()))*time.Second {
-			t.Errorf("%d writes took %v", len(l.made()), took)
+		if took := time.Since(begin); took != 3*time.Second {
+			t.Errorf("three deletions took %v", took)
+		}
+	})
+}
+
+// A round with a write that failed is repeated after a delay, also if it has written something.
+func TestCronLoop_Retry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLife(t, "Allow")
+		l.exec("CREATE TRIGGER fault BEFORE INSERT ON jobs WHEN new.name LIKE '%-manual-2' BEGIN SELECT RAISE(FAIL, 'fault'); END")
+		for range 2 {
+			_, err := l.store.AddTrigger(l.cron.UID)
+			must.OK(t, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		begin, rounds := time.Now(), 0
+		l.loop.Report = func(r CronRound) {
+			if rounds++; r.Err == nil {
+				cancel()
+			}
+			if rounds == 1 {
+				l.exec("DROP TRIGGER fault")
+			}
+		}
+		err := l.loop.Run(ctx)
+		if took := time.Since(begin); rounds < 2 || took != time.Second || len(l.made()) < 2 {
+			t.Errorf("%v: %d rounds in %v, made %q", err, rounds, took, l.made())
 		}
 	})
 }

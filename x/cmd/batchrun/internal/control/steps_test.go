@@ -259,12 +259,23 @@ func TestLoop_Run(t *testing.T) {
 			t.Errorf("%s: %v, %v after %d reports", j.Name, got, err, reports)
 		}
 	}
+
+	runs := l.addJob("runs", "")
+	loop := newLoop(t, l.store, &runs)
+	loop.Settings.MaxLog = 5
+	ctx, cancel := context.WithCancel(t.Context())
+	loop.Report = func(Round) { cancel() }
+	_, runErr := loop.Run(ctx)
+	pods, err := l.store.Pods(runs.UID)
+	var spec pod.Spec
+	if err != nil || len(pods) != 1 || json.Unmarshal(pods[0].Spec, &spec) != nil || spec.MaxLog != 5 {
+		t.Errorf("%v, %v: pods %+v", runErr, err, pods)
+	}
+
 	must.OK(t, l.store.Close())
 	if _, err := newLoop(t, l.store, &done).Run(t.Context()); err == nil || errors.Is(err, ErrRemoved) {
 		t.Errorf("the store is closed: %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	if _, err := newLoop(t, l.store, &done).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("the store is closed at the end: %v", err)
 	}
@@ -304,10 +315,16 @@ func TestCronLoop_Run(t *testing.T) {
 		t.Errorf("%v after %d rounds, made %q", err, rounds, l.made())
 	}
 
+	if got := Compile(&l.cron, l.loop.Manifest).Created; !got.Equal(l.cron.Created) {
+		t.Errorf("compiled for a CronJob of %v", got)
+	}
 	must.OK(t, l.store.DeleteCronJob(l.cron.UID, now))
 	l.restart()
 	if err := l.loop.Run(t.Context()); !errors.Is(err, ErrRemoved) {
 		t.Errorf("a CronJob that is deleted: %v", err)
+	}
+	if l.exec("DELETE FROM jobs"); l.store.RemoveDeletedCronJobs() != nil || !errors.Is(l.loop.Run(t.Context()), ErrRemoved) {
+		t.Error("a CronJob that is removed")
 	}
 	must.OK(t, l.store.Close())
 	if err := l.loop.Run(t.Context()); err == nil || errors.Is(err, ErrRemoved) {
@@ -331,6 +348,11 @@ func TestCronRound(t *testing.T) {
 		followed := -1
 		l.loop.Follow = func(jobs []store.Job) error { followed = len(jobs); return nil }
 		if !held {
+			first, _, _, err := l.loop.round(t.Context(), false)
+			stored, readErr := l.store.CronJob(l.cron.UID)
+			if err != nil || readErr != nil || !reflect.DeepEqual(first.CronJob.Status, stored.Status) || stored.Status.LastScheduleTime.IsZero() {
+				t.Errorf("%v, %v: reported is %+v, stored is %+v", err, readErr, first.CronJob.Status, stored.Status)
+			}
 			must.OK(t, l.round())
 		}
 		r, again, retry, err := l.loop.round(t.Context(), held)
@@ -340,7 +362,7 @@ func TestCronRound(t *testing.T) {
 		if held && (followed != 0 || len(r.Waits) > 0 || !r.NextRun.IsZero()) {
 			t.Errorf("held: followed %d, %+v", followed, r)
 		}
-		if !held && (followed != 1 || r.NextRun.IsZero()) {
+		if !held && (followed != 1 || len(r.Waits) == 0 || r.NextRun.IsZero()) {
 			t.Errorf("not held: followed %d, %+v", followed, r)
 		}
 
