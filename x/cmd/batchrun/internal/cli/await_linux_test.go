@@ -64,7 +64,8 @@ func TestAwait_Busy(t *testing.T) {
 
 		signals := make(chan os.Signal, 1)
 		signals <- syscall.SIGINT
-		if status, err := r.await(signals); status != exitBroken || err == nil || !strings.HasSuffix(err.Error(), "; gave up after 0s") {
+		status, err := r.await(signals)
+		if status != exitBroken || err == nil || !strings.HasSuffix(err.Error(), "; gave up after 0s") {
 			t.Errorf("status %d, %v", status, err)
 		}
 	})

@@ -33,7 +33,8 @@ func TestFaults(t *testing.T) {
 	inUTC(t)
 	lines := []string{
 		"status", "status -o json", "status indexed", "status failed -o json", "status berlin", "status berlin -o json",
-		"logs indexed", "logs failed", "logs berlin", "logs failed -f", "next berlin", "trigger suspended", "rm indexed", "rm berlin",
+		"logs indexed", "logs failed", "logs berlin", "logs failed -f", "next berlin", "trigger suspended",
+		"rm indexed", "rm berlin",
 	}
 	const cut = "unexpected end of JSON input"
 	faults := map[string]string{
@@ -53,7 +54,8 @@ func TestFaults(t *testing.T) {
 		faults["ALTER TABLE "+table+" RENAME TO lost"] = "no such table: "
 	}
 	for _, write := range []string{
-		"UPDATE OF deleted ON jobs", "UPDATE OF deleted ON cronjobs", "DELETE ON jobs", "DELETE ON cronjobs", "INSERT ON triggers",
+		"UPDATE OF deleted ON jobs", "UPDATE OF deleted ON cronjobs", "DELETE ON jobs", "DELETE ON cronjobs",
+		"INSERT ON triggers",
 	} {
 		faults["CREATE TRIGGER fault BEFORE "+write+" BEGIN SELECT RAISE(FAIL, 'fault'); END"] = "fault"
 	}

@@ -133,7 +133,8 @@ func TestCollector_Run(t *testing.T) {
 		l := newLife(t, "Allow")
 		begin := time.Now()
 		first, second, third := l.addJob("first", ""), l.addJob("second", ""), l.addJob("third", "")
-		must.OK(t, l.store.AddPod(store.Pod{UID: "p", Job: first.UID, Spec: []byte("{}"), State: pod.State{Phase: job.PodRunning}}))
+		running := pod.State{Phase: job.PodRunning}
+		must.OK(t, l.store.AddPod(store.Pod{UID: "p", Job: first.UID, Spec: []byte("{}"), State: running}))
 		remove := func(uid job.UID) {
 			_, err := l.store.DeleteJob(uid, now)
 			must.OK(t, err)
@@ -262,7 +263,8 @@ func TestCronRound_Expires(t *testing.T) {
 	}
 	l.loop.Hold()
 	must.OK(t, l.loop.Run(t.Context()))
-	if stored, err := l.store.Job(j.UID); err != nil || stored.Deleted.IsZero() || deleted != 1 || !slices.Equal(events, []int{1}) {
+	stored, err := l.store.Job(j.UID)
+	if err != nil || stored.Deleted.IsZero() || deleted != 1 || !slices.Equal(events, []int{1}) {
 		t.Errorf("deleted %v, %d times, %v; rounds with %v events", stored.Deleted, deleted, err, events)
 	}
 }
@@ -295,7 +297,7 @@ func TestCronRound_OneWriteAtATime(t *testing.T) {
 func TestCronLoop_Retry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(t, "Allow")
-		l.exec("CREATE TRIGGER fault BEFORE INSERT ON jobs WHEN new.name LIKE '%-manual-2' BEGIN SELECT RAISE(FAIL, 'fault'); END")
+		l.exec(refuse("INSERT ON jobs WHEN new.name LIKE '%-manual-2'"))
 		for range 2 {
 			_, err := l.store.AddTrigger(l.cron.UID)
 			must.OK(t, err)

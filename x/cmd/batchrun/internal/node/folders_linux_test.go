@@ -274,7 +274,10 @@ func TestPass_Problems(t *testing.T) {
 		if err == nil {
 			t.Fatal("no error")
 		}
-		for _, want := range []string{"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ", "pod start: start supervisor: ", "pod cgroup: "} {
+		for _, want := range []string{
+			"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
+			"pod start: start supervisor: ", "pod cgroup: ",
+		} {
 			if strings.Count("\n"+err.Error(), "\n"+want) != 1 {
 				t.Fatalf("%v, want %s", err, want)
 			}
