@@ -101,7 +101,7 @@ func (f Folder) prepare(parts ...string) error {
 // readSpec reads the pod's spec, unless another user may have written it.
 func (f Folder) readSpec() (spec Spec, err error) {
 	if err := private.Check(string(f)); err != nil {
-		return spec, err
+		return Spec{}, err
 	}
 	return spec, f.readRecord("spec.json", &spec)
 }
