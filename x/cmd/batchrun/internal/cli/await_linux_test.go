@@ -4,20 +4,27 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/manifest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
@@ -44,6 +51,26 @@ func TestAwait_Until(t *testing.T) {
 	})
 }
 
+// block writes to the database, as another process may. A write then fails after a second. It returns
+// the function that ends this.
+func block(t *testing.T, s *store.Store) (end func()) {
+	t.Helper()
+	must.OK(t, s.Hurry())
+	db, err := sql.Open("sqlite", filepath.Join(s.Dir, "state.db"))
+	must.OK(t, err)
+	t.Cleanup(func() { db.Close() })
+	other, err := db.Conn(t.Context())
+	must.OK(t, err)
+	_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	must.OK(t, err)
+	end = sync.OnceFunc(func() {
+		_, _ = other.ExecContext(context.Background(), "ROLLBACK")
+		_ = other.Close()
+	})
+	t.Cleanup(end)
+	return end
+}
+
 // TestAwait_Busy: how long jobs are tried to be suspended counts from the first attempt.
 func TestAwait_Busy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -52,15 +79,7 @@ func TestAwait_Busy(t *testing.T) {
 		l, err := control.NewLoop(r.store, r.clock, &j)
 		must.OK(t, err)
 		r.loops[j.UID] = &jobLoop{l, j}
-		must.OK(t, r.store.Hurry())
-		db, err := sql.Open("sqlite", filepath.Join(r.store.Dir, "state.db"))
-		must.OK(t, err)
-		defer db.Close()
-		other, err := db.Conn(t.Context())
-		must.OK(t, err)
-		defer other.Close()
-		_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-		must.OK(t, err)
+		block(t, r.store)
 
 		signals := make(chan os.Signal, 1)
 		signals <- syscall.SIGINT
@@ -71,18 +90,20 @@ func TestAwait_Busy(t *testing.T) {
 	})
 }
 
-// TestKeepTime: the time of a virtual clock is stored again and again.
+// TestKeepTime: the time of a virtual clock is stored again and again, also after a write that
+// fails.
 func TestKeepTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newTestSession(t, runOptions{}, 0)
+		r, to := newTestSession(t, runOptions{giveUp: time.Minute}, 0)
+		time.AfterFunc(interval, block(t, r.store))
 		var err error
 		r.clock, _, err = r.store.Clock()
 		must.OK(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		must.OK(t, r.keepTime(ctx))
-		if _, seen, err := r.store.Clock(); err != nil || !seen.Equal(r.clock.Now()) {
-			t.Errorf("stored is %v at %v, %v", seen, r.clock.Now(), err)
+		if _, seen, err := r.store.Clock(); err != nil || !seen.Equal(r.clock.Now()) || len(to.lines) != 1 {
+			t.Errorf("stored is %v at %v, %v; told %q", seen, r.clock.Now(), err, to.lines)
 		}
 		r.clock = clock.New(nil)
 		must.OK(t, r.keepTime(t.Context())) // it has nothing to do
@@ -104,7 +125,16 @@ func TestHint(t *testing.T) {
 		r, to := newTestSession(t, runOptions{speed: 60}, 0)
 		r.clock, _, err = r.store.Clock()
 		must.OK(t, err)
+		r.hint(given(t, []string{"j"}, nil), 0)
+		if len(to.lines) != 4 || to.lines[0] != "note: images are not pulled: commands run as found on this machine" {
+			t.Errorf("%q", to.lines)
+		}
+
+		to.lines = nil
 		r.hint(manifest.Objects{}, 2)
+		if len(to.lines) != 4 {
+			t.Errorf("%q", to.lines)
+		}
 		for _, want := range []string{
 			"note: times are in the zone CEST +02:00",
 			"note: 2 other unfinished job(s) or CronJob(s) are left alone; run without FILE resumes them",
@@ -128,17 +158,135 @@ func TestFollowLogs(t *testing.T) {
 	s := newFolder(t)
 	j := addJob(t, s, store.Job{Name: "j"}, job.Status{Conditions: ended(job.ConditionComplete, "")})
 	addPod(t, s, store.Pod{UID: "p", Job: j.UID, State: pod.State{Phase: job.PodSucceeded}}, container("main"))
-	writeLog(t, s, "p", "main.stdout", "line\n")
+	writeLog(t, s, "p", "main.stdout", "line\nrest")
 	var out, errs strings.Builder
 	p := &program{rawOut: &out, rawErr: &errs, out: &out, err: &errs}
 	o := logOptions{tail: -1}
 	which, err := o.selected(time.Now())
 	must.OK(t, err)
-	if err := p.followLogs(t.Context(), s, "j", &o, which); err != nil || out.String() != "p | line\n" {
+	if err := p.followLogs(t.Context(), s, "j", &o, which); err != nil || out.String() != "p | line\np | rest\n" {
 		t.Errorf("%q, %v", &out, err)
 	}
+
+	// A log that was printed to its end is not printed again.
+	pods, _, err := o.pods(s, "j")
+	must.OK(t, err)
+	out.Reset()
+	following := &tailing{
+		program: p, store: s, options: &o, which: which, open: map[job.UID]*logs.Reader{}, ended: map[job.UID]bool{},
+		out: map[string]io.Writer{"stdout": &out, "stderr": &errs},
+	}
+	must.OK(t, errors.Join(following.pass(pods), following.pass(pods)))
+	if out.String() != "p | line\np | rest\n" || len(following.open) > 0 {
+		t.Errorf("%q, open %v", &out, following.open)
+	}
+
 	p.rawOut = refusing{}
 	if err := p.followLogs(t.Context(), s, "j", &o, which); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("nobody reads: %v", err)
+	}
+}
+
+// TestAwait_Collector: a session ends when the deleted jobs are gone, or when it is interrupted again.
+func TestAwait_Collector(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name    string
+		after   func(r *session, uid job.UID, signals chan os.Signal)
+		status  int
+		problem error
+	}{
+		{"gone", func(r *session, uid job.UID, _ chan os.Signal) { must.OK(t, r.store.RemoveJob(uid)) }, 0, nil},
+		{"interrupted", func(_ *session, _ job.UID, signals chan os.Signal) { signals <- syscall.SIGINT }, exitInterrupted, nil},
+		{"broken", func(r *session, _ job.UID, _ chan os.Signal) { r.broken <- broken }, exitInterrupted, broken},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := newTestSession(t, runOptions{}, 0)
+			j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
+			_, err := r.store.DeleteJob(j.UID, now)
+			must.OK(t, err)
+			signals := make(chan os.Signal)
+			begin := time.Now()
+			time.AfterFunc(interval*5/2, func() { c.after(r, j.UID, signals) })
+			status, err := r.await(signals)
+			if took := time.Since(begin); status != c.status || !errors.Is(err, c.problem) || took < interval*5/2 || took > 3*interval {
+				t.Errorf("%s: status %d, %v, after %v", c.name, status, err, took)
+			}
+		})
+	}
+}
+
+// TestStart: the loops of a session warn, and try again as long as the user allows.
+func TestStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, to := newTestSession(t, runOptions{giveUp: 7 * time.Second}, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		r.ctx, r.settings.MaxLog, r.options.backoff.Base = ctx, 5, time.Minute
+		j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
+		c := addCronJob(t, r.store, "c", `"schedule": "@yearly"`, cronjob.Status{})
+		must.OK(t, r.startAll(objects{jobs: []store.Job{j}, cronJobs: []store.CronJob{c}}))
+		synctest.Wait()
+		loop, cron := r.loops[j.UID], r.crons[c.UID]
+		loop.Warn("a")
+		cron.Warn("b")
+		isPatient := loop.Patience.Limit == 7*time.Second && cron.Patience.Limit == 7*time.Second
+		isSet := loop.Settings.MaxLog == 5 && loop.Options.Backoff.Base == time.Minute
+		if !isPatient || !isSet || r.left() != 2 || !slices.Equal(to.lines[len(to.lines)-2:], []string{"note: a", "note: b"}) {
+			t.Errorf("%+v, %+v, told %q", loop, cron, to.lines)
+		}
+		cancel()
+		r.group.Wait()
+	})
+
+	r, _ := newTestSession(t, runOptions{}, 0)
+	bad := store.Job{Name: "j", Manifest: []byte("{")}
+	if status, err := r.run(objects{jobs: []store.Job{bad}}); status != exitBadInput || err == nil {
+		t.Errorf("status %d, %v", status, err)
+	}
+}
+
+// TestReporter: on a terminal there are live lines, unless another output is asked for.
+func TestReporter(t *testing.T) {
+	outer, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no pseudo terminals here: %v", err)
+	}
+	defer outer.Close()
+	must.OK(t, unix.IoctlSetWinsize(int(outer.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
+	for output, want := range map[string][2]string{
+		"json": {"*report.jsonLines", "*report.jsonLines"}, "plain": {"*report.plain", "*report.plain"},
+		"auto": {"*report.live", "*report.plain"},
+	} {
+		var file strings.Builder
+		for i, to := range []io.Writer{outer, &file} {
+			p := &program{out: &file, err: &file, rawOut: to}
+			got := p.reporter(runOptions{output: output}, clock.New(nil), false)
+			if got.Close(); fmt.Sprintf("%T", got) != want[i] {
+				t.Errorf("%s to a %T: %T", output, to, got)
+			}
+		}
+	}
+}
+
+// TestIsolate: a mount must not hide the state folder. If there is another one, this machine's way
+// to mount is found out.
+func TestIsolate(t *testing.T) {
+	s := newFolder(t)
+	mounting := func(path string) []*manifest.Job {
+		all := given(t, []string{"j"}, nil).Jobs
+		c := &all[0].Object.Spec.Template.Spec.Containers[0]
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "v", MountPath: path})
+		return all
+	}
+	want, err := pod.ProbeIsolation(filepath.Join(s.Dir, "probe"))
+	if got, gotErr := isolate(s, mounting("/elsewhere")); got != want || (err == nil) != (gotErr == nil) {
+		t.Errorf("%q, %v; want %q, %v", got, gotErr, want, err)
+	}
+	if got, err := isolate(s, given(t, []string{"j"}, nil).Jobs); got != "" || err != nil {
+		t.Errorf("without a mount: %q, %v", got, err)
+	}
+	o := runOptions{contain: "auto", speed: 1}
+	if err := (&program{}).runIn(s, manifest.Objects{Jobs: mounting(s.Dir)}, o); err == nil || !strings.Contains(err.Error(), "it would hide the state folder") {
+		t.Errorf("%v", err)
 	}
 }

@@ -37,7 +37,6 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 
 	root := &cobra.Command{
 		Use:     "batchrun",
-		Short:   "Run Kubernetes Jobs and CronJobs as processes of this machine",
 		Version: command.Version(),
 		Long: `Run Kubernetes Jobs and CronJobs as processes of this machine.
 

@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
@@ -61,6 +64,9 @@ func TestFaults(t *testing.T) {
 	}
 
 	filled := fill(t)
+	run, err := filled.FindJob("berlin-1")
+	must.OK(t, err)
+	addPod(t, filled, store.Pod{UID: "b-0", Job: run.UID}, container("main"))
 	must.OK(t, filled.Close())
 	type result struct {
 		status    int
@@ -99,14 +105,24 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Jobs that cannot be suspended are an error.
+// All jobs are suspended, and CronJobs start nothing. Jobs that cannot be suspended are an error.
 func TestHold(t *testing.T) {
 	r, _ := newTestSession(t, runOptions{}, 1)
+	c := addCronJob(t, r.store, "c", `"schedule": "@daily"`, cronjob.Status{})
+	cron, err := control.NewCronLoop(r.store, r.clock, &c)
+	must.OK(t, err)
+	cron.Follow, cron.Busy = func([]store.Job) error { return nil }, func() bool { return false }
+	r.crons[c.UID] = cron
 	j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
 	l, err := control.NewLoop(r.store, r.clock, &j)
 	must.OK(t, err)
 	r.loops[j.UID] = &jobLoop{l, j}
 	must.OK(t, r.hold())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := cron.Run(ctx); err != nil {
+		t.Errorf("the loop of a CronJob goes on: %v", err)
+	}
 	if stored, err := r.store.Job(j.UID); err != nil || !stored.Held || !r.held {
 		t.Errorf("stored %v, %v; session %v", stored.Held, err, r.held)
 	}
@@ -135,5 +151,15 @@ func TestTailing_Alive(t *testing.T) {
 	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, unix.EMFILE) {
 		t.Errorf("too many files are open: %v", err)
+	}
+}
+
+// A job that cannot be read is not left out.
+func TestReadKnown_Fails(t *testing.T) {
+	s := newFolder(t)
+	addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	exec(t, s, "UPDATE jobs SET status = '{'")
+	if _, err := readKnown(s); err == nil {
+		t.Error("no error")
 	}
 }

@@ -108,6 +108,7 @@ func TestRun(t *testing.T) {
 	w.want(0, "logs a", "hello\n", "problem\n")
 	w.want(0, "run "+w.file) // nothing is left to do
 	w.want(2, "run", "nothing to run: no FILE is given")
+	w.want(2, "run --contain well "+w.file, `--contain: "well": must be auto`)
 	w.want(0, "rm a", "job a removed\n")
 	w.want(2, "rm a", `"a": not found`)
 	w.want(2, "status a", `"a": not found`)
@@ -194,4 +195,61 @@ spec:
 	w.want(0, "run --speed 3000 --until 25m", "--until is reached: no more runs start", "c-manual-1")
 	w.want(0, "rm c", "job c-manual-1 removed", "CronJob c removed")
 	w.want(0, "status", "JOB  AGE")
+}
+
+// screen keeps what is printed while it is read.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screen) Write(data []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(data)
+}
+
+// await waits until a text is printed.
+func (s *screen) await(t *testing.T, text string) {
+	t.Helper()
+	for range 6000 {
+		s.mu.Lock()
+		isThere := strings.Contains(s.text.String(), text)
+		s.mu.Unlock()
+		if isThere {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%q is not printed within a minute", text)
+}
+
+// TestRun_Follow: run and logs -f print lines as they come. Both end when the job is removed.
+func TestRun_Follow(t *testing.T) {
+	w := newWorld(t, "echo hello; sleep 0.5; echo bye; sleep 60", "a")
+	start := func(to *screen, args ...string) <-chan int {
+		status := make(chan int, 1)
+		go func() { status <- Main(append(args, "--state", w.dir), nil, to, to) }()
+		return status
+	}
+	var shown, followed screen
+	runs := start(&shown, "run", w.file)
+	shown.await(t, "| hello")
+	follows := start(&followed, "logs", "a", "-f")
+	followed.await(t, "| bye")
+	shown.await(t, "| bye")
+
+	s, err := store.Open(w.dir)
+	must.OK(t, err)
+	defer s.Close()
+	j, err := s.FindJob("a")
+	must.OK(t, err)
+	_, err = s.DeleteJob(j.UID, time.Now())
+	must.OK(t, err)
+	if status := <-follows; status != 0 {
+		t.Errorf("logs: status %d\n%s", status, followed.text.String())
+	}
+	if status := <-runs; status != exitFailed {
+		t.Errorf("run: status %d\n%s", status, shown.text.String())
+	}
 }

@@ -277,8 +277,7 @@ const interval = 100 * time.Millisecond
 // watchStore notices the writes of other processes: triggers and removals.
 func (r *session) watchStore(ctx context.Context) error {
 	last := int64(-1)
-	endurance := patience.Patience{Limit: r.options.giveUp}
-	return endurance.Repeat(ctx, nil, r.reporter.Note, func() (time.Duration, error) {
+	return r.repeat(ctx, func() (time.Duration, error) {
 		version, err := r.store.Version()
 		if err != nil || version == last {
 			return interval, err
@@ -301,10 +300,13 @@ func (r *session) keepTime(ctx context.Context) error {
 	if r.clock.IsReal() {
 		return nil
 	}
+	return r.repeat(ctx, func() (time.Duration, error) { return 2 * interval, r.store.Saw(r.clock.Now()) })
+}
+
+// repeat makes passes until the context ends. A temporary failure is retried.
+func (r *session) repeat(ctx context.Context, pass func() (rest time.Duration, err error)) error {
 	endurance := patience.Patience{Limit: r.options.giveUp}
-	return endurance.Repeat(ctx, nil, r.reporter.Note, func() (time.Duration, error) {
-		return 2 * interval, r.store.Saw(r.clock.Now())
-	})
+	return endurance.Repeat(ctx, nil, r.reporter.Note, pass)
 }
 
 // sleep waits for a duration. It returns false if the context ends before.

@@ -448,6 +448,20 @@ func TestChoose_Fails(t *testing.T) {
 	if _, err := readKnown(s); err == nil {
 		t.Error("the store is closed")
 	}
+
+	for i, want := range []string{"job old: ", "CronJob known: "} {
+		if i > 0 {
+			known.jobs = nil
+		}
+		known.jobs, known.cronJobs = slices.Clone(known.jobs), slices.Clone(known.cronJobs)
+		for j := range known.jobs {
+			known.jobs[j].Manifest = []byte("{")
+		}
+		known.cronJobs[0].Manifest = []byte("{")
+		if _, err := known.toRun(manifest.Objects{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("a manifest that cannot be read: %v, want %s", err, want)
+		}
+	}
 }
 
 // TestClear: an object that is being removed makes way for a manifest of its name. Others stay.

@@ -249,7 +249,7 @@ func TestDamagedManifest(t *testing.T) {
 		s := newFolder(t)
 		j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
 		must.OK(t, s.SetManifest(j.UID, []byte(text)))
-		for _, line := range []string{"status", "status j -o json", "status -o json"} {
+		for _, line := range []string{"status", "status j -o json", "status -o json", "run"} {
 			if status, out, _ := call(s, strings.Fields(line)...); status != exitBadInput && !shows(line) {
 				t.Errorf("%s of a job: status %d, %s", line, status, out)
 			}
@@ -326,6 +326,9 @@ func TestNoFolder(t *testing.T) {
 		status, _, errs := call(&store.Store{Dir: dir}, strings.Fields(line)...)
 		if status != exitBadInput || !strings.Contains(errs, dir+" has no jobs: ") {
 			t.Errorf("%s: status %d, %s", line, status, errs)
+		}
+		if isNext := strings.HasPrefix(errs, "batchrun: j is not a file, and "+dir); isNext != (line == "next j") {
+			t.Errorf("%s: %s", line, errs)
 		}
 		if _, err := os.Stat(dir); err == nil {
 			t.Fatalf("%s has created the folder", line)
