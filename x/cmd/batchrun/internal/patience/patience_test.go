@@ -167,6 +167,8 @@ func TestRepeat(t *testing.T) {
 		{"a wake-up waits for a delay", []pass{{0, 0, full}, {}}, []time.Duration{s / 2}, []time.Duration{0, s, s}, ""},
 		{"a longer rest than the delay", []pass{{0, 4 * s, full}, {}}, nil, []time.Duration{0, 4 * s}, ""},
 		{"a shorter rest than the delay", []pass{{0, 1, full}, {}}, nil, []time.Duration{0, s}, ""},
+		{"the shortest rest", []pass{{0, 1, nil}, {}}, nil, []time.Duration{0, 1}, ""},
+		{"the shortest delay", []pass{{9*s - 1, 0, full}, {}}, []time.Duration{s}, []time.Duration{0, 9 * s, 9 * s}, ""},
 		{"lasting failures", []pass{{4 * s, 0, full}}, nil, []time.Duration{0, 5 * s}, "no space left on device; gave up after 9s"},
 		{"another failure", []pass{{0, s, fs.ErrPermission}}, nil, []time.Duration{0}, "permission denied"},
 	} {
