@@ -26,9 +26,10 @@ import (
 //     the job, and the time until the next change.
 //   - Create: another job creates its pods. Run: all of them start to run. Finish: all of them
 //     succeed, and the job ends. The figures are per pod.
-//   - Jobs: many jobs of one pod each, which succeeds immediately, from the creation of the first job
-//     to the end of the last. The figures are per job; the median and the 99th percentile are of the
-//     times from the creation of a job to its condition Complete. Alone is the same with one job.
+//   - Jobs: many jobs whose pods succeed immediately, from the creation of the first job to the end
+//     of the last. The figures are per job; the median and the 99th percentile are of the times from
+//     the creation of a job to its condition Complete. There are as many pods in fewer jobs of 10
+//     and of 100 pods. Alone is the same with one job of one pod.
 //
 // Except in Jobs and Alone, the kubelets' writes bypass the API server, which is busy enough with the
 // controllers' writes.
@@ -45,11 +46,13 @@ func TestLoad(t *testing.T) {
 		}
 		t.Run("finish", func(t *testing.T) { l.finish(t, "finish-"+w, *finishing) })
 		for _, workers := range []int{1, 5, 10} {
-			t.Run(fmt.Sprintf("jobs-%d", workers), func(t *testing.T) {
-				l.complete(t, "Jobs", fmt.Sprintf("jobs-%s-%d", w, workers), workers, *jobs)
-			})
+			for _, each := range []int{1, 10, 100} {
+				t.Run(fmt.Sprintf("jobs-%d-%d", workers, each), func(t *testing.T) {
+					l.complete(t, "Jobs", fmt.Sprintf("jobs-%s-%d-%d", w, workers, each), workers, max(*jobs/each, 1), each)
+				})
+			}
 		}
-		t.Run("alone", func(t *testing.T) { l.complete(t, "Alone", "alone-"+w, 5, 1) })
+		t.Run("alone", func(t *testing.T) { l.complete(t, "Alone", "alone-"+w, 5, 1, 1) })
 	}
 }
 
@@ -168,9 +171,9 @@ func (l *lab) finish(t *testing.T, world string, n int) {
 	}
 }
 
-// complete measures jobs whose pods succeed as soon as they exist, also with the preset: without it,
-// a round does not wait a second when the last pod has ended.
-func (l *lab) complete(t *testing.T, name, world string, workers, n int) {
+// complete measures n jobs whose pods succeed as soon as they exist, also with the preset: without
+// it, a round does not wait a second when the last pod has ended.
+func (l *lab) complete(t *testing.T, name, world string, workers, n, each int) {
 	for _, s := range []side{reference, recommended, preset} {
 		namespace := s.namespaceOf(world)
 		l.makeNamespace(t, namespace)
@@ -183,7 +186,7 @@ func (l *lab) complete(t *testing.T, name, world string, workers, n int) {
 		server, began := processorTime(), time.Now()
 		created := make([]time.Time, n)
 		many(t, n, func(i int) error {
-			j := jobOf(t, s, "")
+			j := jobOf(t, s, fmt.Sprintf(`"parallelism":%[1]d,"completions":%[1]d,`, each))
 			j.Name = fmt.Sprintf("j-%d", i)
 			created[i] = time.Now()
 			_, err := l.BatchV1().Jobs(namespace).Create(t.Context(), j, metav1.CreateOptions{})
@@ -202,7 +205,7 @@ func (l *lab) complete(t *testing.T, name, world string, workers, n int) {
 		}
 		slices.Sort(lives)
 
-		report(fmt.Sprintf("%s/jobs=%d/workers=%d", name, n, workers), s, n, used,
+		report(fmt.Sprintf("%s/jobs=%d/pods=%d/workers=%d", name, n, each, workers), s, n, used,
 			fmt.Sprintf(" %.4g jobs/s %d server-cpu-ns/op %.4g median-ms %.4g p99-ms", float64(n)/took.Seconds(),
 				server.Nanoseconds()/int64(n), lives[n/2].Seconds()*1e3, lives[n*99/100].Seconds()*1e3))
 		p.stop()
