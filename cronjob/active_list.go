@@ -15,8 +15,11 @@ import (
 // holds the jobs that stay in the list.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
 	var foreign map[job.UID]bool
-	if consistent && len(refs) > 0 {
-		foreign = foreignUIDs(c.children)
+	isForeign := func(uid job.UID) bool {
+		if foreign == nil {
+			foreign = foreignUIDs(c.children)
+		}
+		return foreign[uid]
 	}
 
 	kept := buffer
@@ -34,7 +37,7 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 					sawCompleted(c.kind, ref.Name)+", condition: "+string(child.Finished)))
 				continue
 			}
-		case consistent && !foreign[ref.UID]: // the job is certainly gone
+		case consistent && !isForeign(ref.UID): // the job is certainly gone
 			c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
 			continue
 		default:

@@ -70,7 +70,7 @@ func takeCensus(s *Snapshot, f *family, m *memory, b *buffers) *census {
 		events:   b.events[:0],
 	}
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
-	c.triggers, c.awaited = b.triggers, awaitedBy(s.Backfills, &c.names)
+	c.triggers, c.awaited = b.triggers, awaitedBy(s.Backfills, &c.names) // keeps the address of names
 	if c.byUID = indexChildren(s, m, b.byUID); c.byUID != nil {
 		b.byUID = c.byUID // to be reused
 	}
@@ -93,7 +93,8 @@ func takeCensus(s *Snapshot, f *family, m *memory, b *buffers) *census {
 	return c
 }
 
-// familyOf returns the CronJob's jobs as a family. takeCensus adds byUID, triggers and awaited.
+// familyOf returns the CronJob's jobs as a family. takeCensus adds byUID, triggers and awaited:
+// before that, no job is triggered, requested or awaited.
 func familyOf(s *Snapshot) family {
 	f := family{
 		names:     s.Options.Naming.of(s.CronJob.Name),

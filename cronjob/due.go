@@ -11,7 +11,8 @@ import (
 // timing holds the runs of the schedule that are due, and the next one (C7).
 type timing struct {
 	window
-	// Runs up to base do not count. Runs up to earliest cannot start, because of the deadline.
+	// Runs up to base do not count. Runs up to earliest cannot start: it is base, or later because of
+	// the deadline.
 	base, earliest time.Time
 	// pick is the run to start, chosen from those in (earliest, now].
 	pick

@@ -142,11 +142,18 @@ func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool
 	return names
 }
 
-// looks returns the results of the look-ups, by UID.
+// looks returns the results of the look-ups, by UID. A UID that is listed twice is looked up twice:
+// a job that one look-up has found exists.
 func (p *Plan) looks(w *Writes) map[job.UID]cronjobreason.Result {
+	if len(p.Verify) == 0 {
+		return nil
+	}
+
 	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
 	for i := range p.Verify {
-		looks[p.Verify[i].UID] = value.At(w.Verified, i).Result
+		if uid := p.Verify[i].UID; looks[uid] != cronjobreason.ResultDone {
+			looks[uid] = value.At(w.Verified, i).Result
+		}
 	}
 	return looks
 }
