@@ -22,7 +22,8 @@ type jobState struct {
 	// truth is the job as the API server has it.
 	truth job.Job
 	// jobView is the view of the controller, which differs from truth while the watch lags. It is nil
-	// once the job has ended and its last round is over: the controller does not look at it again.
+	// once the round that saw the end is over: the controller does not look at it again. If the
+	// controller stops during that round, the view stays until the job is deleted.
 	*jobView
 
 	// wake is when the job must be planned, or 0.

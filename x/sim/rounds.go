@@ -80,7 +80,8 @@ func (e *engine) forget(js *jobState) {
 }
 
 // over takes the place of the Job of a job that has ended, if its pods have ended and it never
-// expires.
+// expires. Nothing reads a Job then: no pod needs room or a grace period, no edit comes after the
+// end, and no time to live runs out.
 var over Job
 
 // planAgain schedules the next round of a job.

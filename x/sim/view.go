@@ -135,7 +135,8 @@ func (e *engine) hide(js *jobState, place int32) {
 	e.pods.all[moved].place = place
 }
 
-// phase returns the phase of a pod as the controller sees it.
+// phase returns the phase of a pod as the controller sees it. The job of a pod with a place still
+// has its view.
 func (v *views) phase(p *pod) job.PodPhase {
 	if p.place < 0 {
 		return p.Phase

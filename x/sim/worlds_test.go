@@ -72,7 +72,7 @@ func TestRun_Summary(t *testing.T) {
 // A Watcher receives all rounds. Without one, rounds of CronJobs that do nothing are not planned, and
 // everything goes the same way.
 func TestRun_QuietRounds(t *testing.T) {
-	for seed := range uint64(80) {
+	for seed := range uint64(200) {
 		var results []*Result
 		for _, watch := range []Watcher{&rounds{}, nil} {
 			d, w := drawing{rand.New(rand.NewPCG(seed, 8))}, World{Seed: seed, Until: time.Hour, Watch: watch}
@@ -82,6 +82,7 @@ func TestRun_QuietRounds(t *testing.T) {
 			for i := range 1 + d.IntN(2) {
 				c := d.cronJob(fmt.Sprint("cron-", i))
 				c.Spec.Schedule = "*/5 * * * *"
+				d.options(&c.Options)
 				w.CronJobs = append(w.CronJobs, c)
 			}
 			r, err := Run(t.Context(), w)
@@ -107,6 +108,23 @@ func (d drawing) span(most int) time.Duration {
 		at += time.Duration(d.IntN(8)) * 125 * time.Millisecond
 	}
 	return at
+}
+
+// options draws options of a CronJob, also such as act at times of their own.
+func (d drawing) options(o *cronjob.Options) {
+	if d.one(3) {
+		o.CatchUp, o.CatchUpLimit, o.CatchUpWindow = cronjob.CatchUpAll, int32(d.IntN(4)), d.span(600)
+	}
+	for _, is := range []*bool{&o.SkipOnResume, &o.SkipOnEdit, &o.SkipHeld, &o.ReplaceWhenGone, &o.Punctual,
+		&o.ActiveFromChildren, &o.SuccessFromChildren} {
+		*is = d.one(4)
+	}
+	for _, after := range []*time.Duration{&o.TerminatingTimeout, &o.Jitter, &o.KeepSuccessful, &o.KeepFailed} {
+		if d.one(3) {
+			*after = d.span(300)
+		}
+	}
+	o.MaxActive, o.PauseAfterFailures = int32(max(d.IntN(6)-3, 0)), int32(max(d.IntN(6)-3, 0))
 }
 
 // dist draws a distribution of times of up to so many seconds, or none.

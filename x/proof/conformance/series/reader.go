@@ -84,8 +84,11 @@ func (r *Reader) read(metric prometheus.Metric) {
 // nameOf returns the name of a metric's series, or "" if the real controllers have no such metric.
 func nameOf(desc *prometheus.Desc, m *dto.Metric) string {
 	// A Desc shows its name only in its text: Desc{fqName: "NAME", ...}.
-	_, text, _ := strings.Cut(desc.String(), `"`)
-	name, _, _ := strings.Cut(text, `"`)
+	_, text, begins := strings.Cut(desc.String(), `"`)
+	name, _, ends := strings.Cut(text, `"`)
+	if !begins || !ends {
+		panic("the text of a Desc has changed: " + desc.String())
+	}
 	if reference[name] == nil {
 		return ""
 	}

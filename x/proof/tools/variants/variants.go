@@ -46,7 +46,7 @@ func (f Function) Source(n ast.Node) string { return f.Text[f.offset(n.Pos()):f.
 // be within the function.
 func (f Function) Renamed(name string, edits ...Edit) string {
 	from := f.offset(f.Type.Func)
-	all := append(edits, Edit{f.offset(f.Name.Pos()), f.offset(f.Name.End()), name})
+	all := append(slices.Clone(edits), Edit{f.offset(f.Name.Pos()), f.offset(f.Name.End()), name})
 	for i := range all {
 		all[i].From, all[i].To = all[i].From-from, all[i].To-from
 	}
