@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,6 +133,18 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// withFewFiles does something while this process cannot open a file.
+func withFewFiles(t *testing.T, do func()) {
+	t.Helper()
+	var limit unix.Rlimit
+	must.OK(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	few := limit
+	few.Cur = 3
+	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))
+	defer func() { must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)) }()
+	do()
+}
+
 // A pod whose processes cannot be looked for may be alive: that is an error.
 func TestTailing_Alive(t *testing.T) {
 	s := newFolder(t)
@@ -142,13 +155,15 @@ func TestTailing_Alive(t *testing.T) {
 		t.Errorf("%v, %v", alive, err)
 	}
 
-	var limit unix.Rlimit
-	must.OK(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	few := limit
-	few.Cur = 3
-	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))
-	_, err := following.alive()
-	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	var err error
+	status := 0
+	withFewFiles(t, func() {
+		_, err = following.alive()
+		status, _, _ = call(s, "status")
+	})
+	if status != exitBroken {
+		t.Errorf("too many files are open: status %d", status)
+	}
 	if !errors.Is(err, unix.EMFILE) {
 		t.Errorf("too many files are open: %v", err)
 	}
@@ -157,9 +172,42 @@ func TestTailing_Alive(t *testing.T) {
 // A job that cannot be read is not left out.
 func TestReadKnown_Fails(t *testing.T) {
 	s := newFolder(t)
-	addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	c := addCronJob(t, s, "c", `"schedule": "@daily"`, cronjob.Status{})
+	addJob(t, s, store.Job{Name: "j", CronJob: c.UID}, job.Status{})
 	exec(t, s, "UPDATE jobs SET status = '{'")
 	if _, err := readKnown(s); err == nil {
 		t.Error("no error")
+	}
+	if _, _, err := (&logOptions{}).pods(s, "c"); err == nil {
+		t.Error("no error, and no pods")
+	}
+}
+
+// TestNext_File: the CronJobs of a file or of the standard input need no state folder.
+func TestNext_File(t *testing.T) {
+	cron := `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c", "namespace": "ns"}, "spec": {"schedule": "@daily",
+"jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "command": ["true"]}]}}}}}}`
+	for in, want := range map[string]string{cron: `ns/c: "@daily", UTC: `, manifestOf("j", ""): "contains no CronJob"} {
+		var out strings.Builder
+		status := Main([]string{"next", "-", "--state", t.TempDir()}, strings.NewReader(in), &out, &out)
+		if (status == 0) != (in == cron) || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: status %d, %s, want %s", in, status, &out, want)
+		}
+	}
+}
+
+// What cannot be printed is an error, as is a clock that cannot be read.
+func TestStatus_Fails(t *testing.T) {
+	s := fill(t)
+	for _, line := range []string{"status", "status indexed", "status berlin", "status -o json", "logs indexed"} {
+		if Main(append(strings.Fields(line), "--state", s.Dir), nil, refusing{}, io.Discard) == 0 {
+			t.Errorf("%s: nobody reads, and the status is 0", line)
+		}
+	}
+	s = newFolder(t)
+	addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	exec(t, s, "UPDATE clock SET real = 'x'")
+	if status, out, _ := call(s, "status"); status != exitBadInput {
+		t.Errorf("status %d, %s", status, out)
 	}
 }

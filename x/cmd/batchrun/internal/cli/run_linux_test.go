@@ -125,6 +125,12 @@ func TestRun_Failed(t *testing.T) {
 	w.want(0, "status", "7     Failed: BackoffLimitExceeded")
 	w.want(0, "logs a -f", "| last\n")
 	w.want(0, "rm a", "job a removed")
+
+	// A pod has run that the database does not know.
+	stray := filepath.Join(w.dir, "pods", "stray")
+	must.OK(t, os.Mkdir(stray, 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(stray, "spec.json"), nil, 0o600))
+	w.want(2, "run "+w.file, "state.db does not know 1 pod")
 }
 
 // TestRun_Interrupted: after SIGINT the job is suspended, and the next run resumes it. A job that is

@@ -36,7 +36,12 @@ func TestTable(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	if have := wrap("one two three four", 9); have != "one two\n  three\n  four" {
-		t.Errorf("%q", have)
+	for text, want := range map[string]string{
+		"one two three four": "one two\n  three\n  four", "one three": "one three", "one threes": "one\n  threes",
+		"one two six": "one two\n  six", "a longest-word b": "a\n  longest-word\n  b",
+	} {
+		if have := wrap(text, 9); have != want {
+			t.Errorf("%q: %q", text, have)
+		}
 	}
 }
