@@ -269,23 +269,21 @@ func TestPass_Problems(t *testing.T) {
 	d.putRecord("cgroup", "guard.json", fmt.Appendf(nil, `{"cgroup":%q}`, work))
 	must.OK(t, os.WriteFile(filepath.Join(work, "file"), nil, 0o600))
 
+	err = d.pass()
+	for _, want := range []string{
+		"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
+		"pod start: start supervisor: ", "pod cgroup: ",
+	} {
+		if err == nil || strings.Count("\n"+err.Error(), "\n"+want) != 1 {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	for range 6000 {
-		err := d.pass()
-		if err == nil {
-			t.Fatal("no error")
-		}
-		for _, want := range []string{
-			"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
-			"pod start: start supervisor: ", "pod cgroup: ",
-		} {
-			if strings.Count("\n"+err.Error(), "\n"+want) != 1 {
-				t.Fatalf("%v, want %s", err, want)
-			}
-		}
 		if d.pod("good").State.Phase == job.PodSucceeded {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
+		_ = d.pass() // it has fewer problems: a pod that cannot be started is given up
 	}
 	if d.pod("good").State.Phase != job.PodSucceeded || d.pod("stop").Gone || len(d.warned) > 0 {
 		t.Errorf("good: %+v, warned %q", d.pod("good").State, d.warned)

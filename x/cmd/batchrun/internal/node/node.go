@@ -98,7 +98,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return n.Patience.Repeat(ctx, n.wake, n.Warn, func() (time.Duration, error) {
 		begin := time.Now()
 		if err := n.pass(); err != nil {
-			return interval, err // a full disk makes a pass slow, so how long it took does not matter
+			return 0, err // a full disk makes a pass slow, so how long it took does not matter
 		}
 		// Even with very many pods, passes use at most a tenth of the time.
 		return max(interval, 10*time.Since(begin)), nil
