@@ -3,6 +3,7 @@ package pod
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -204,5 +205,28 @@ func TestSelf(t *testing.T) {
 	}
 	if want := []string{commandName, "a", "b"}; !reflect.DeepEqual(cmd.Args, want) {
 		t.Errorf("%q", cmd.Args)
+	}
+
+	started, err := Command(prepare(t, job.RestartNever), Watched)
+	must.OK(t, err)
+	if attr := started.SysProcAttr; !attr.Setsid {
+		t.Errorf("Ctrl-C reaches a supervisor: %+v", attr)
+	}
+}
+
+// A cgroup that an earlier supervisor has left is used again.
+func TestNewCgroup(t *testing.T) {
+	name := "batchplan-test-" + filepath.Base(t.TempDir()) + fmt.Sprint(os.Getpid())
+	first, err := newCgroup(name)
+	if err != nil {
+		t.Skipf("no cgroup can be made here: %v", err)
+	}
+	defer first.close()
+	second, err := newCgroup(name)
+	must.OK(t, err)
+	defer second.close()
+	must.OK(t, first.remove())
+	if err := second.remove(); err != nil || first.path != second.path {
+		t.Errorf("%s, %s, %v", first.path, second.path, err)
 	}
 }
