@@ -5,8 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -228,5 +231,25 @@ func TestNewCgroup(t *testing.T) {
 	must.OK(t, first.remove())
 	if err := second.remove(); err != nil || first.path != second.path {
 		t.Errorf("%s, %s, %v", first.path, second.path, err)
+	}
+}
+
+// TestAttributes: which namespaces a supervisor gets. In a user namespace it keeps the IDs of the
+// user, and the right to mount.
+func TestAttributes(t *testing.T) {
+	const pidAndMounts = unix.CLONE_NEWPID | unix.CLONE_NEWNS
+	uid, gid := os.Getuid(), os.Getgid()
+	for c, want := range map[Containment]syscall.SysProcAttr{
+		Cgroup: {}, Watched: {}, Namespace: {Cloneflags: pidAndMounts},
+		UserNamespace: {
+			Cloneflags:  pidAndMounts | unix.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
+			AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN},
+		},
+	} {
+		if got := c.attributes(); !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v", c, got)
+		}
 	}
 }
