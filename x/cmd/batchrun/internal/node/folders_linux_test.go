@@ -247,8 +247,8 @@ func TestEnforce(t *testing.T) {
 
 // An error of one pod is returned with its name. It does not delay the others.
 func TestPass_Problems(t *testing.T) {
-	d := newDesk(t, 7, &clock.Clock{})
-	for _, uid := range []job.UID{"stop", "never", "spec", "damaged", "start", "cgroup", "good"} {
+	d := newDesk(t, 8, &clock.Clock{})
+	for _, uid := range []job.UID{"stop", "lock", "never", "spec", "damaged", "start", "cgroup", "good"} {
 		d.add(uid, "/bin/true")
 	}
 	// Folders lie where files are written.
@@ -256,8 +256,11 @@ func TestPass_Problems(t *testing.T) {
 	must.OK(t, os.Mkdir(filepath.Join(string(d.folder("never")), "stop"), 0o700))
 	d.known["never"] = &knowledge{launches: maxLaunches}
 	d.write("stop", done())
-	_, err := d.Store.DeletePod("stop", 0, false, time.Now())
-	must.OK(t, err)
+	must.OK(t, os.Mkdir(filepath.Join(string(d.folder("lock")), "lock"), 0o700))
+	for _, uid := range []job.UID{"stop", "lock"} {
+		_, err := d.Store.DeletePod(uid, 0, false, time.Now())
+		must.OK(t, err)
+	}
 	must.OK(t, os.MkdirAll(filepath.Join(d.Store.PodFolder("spec"), "spec.json"), 0o700))
 	// The record of a pod is lost, and so is its spec.
 	must.OK(t, d.Store.SetState("damaged", begun()))
@@ -269,9 +272,9 @@ func TestPass_Problems(t *testing.T) {
 	d.putRecord("cgroup", "guard.json", fmt.Appendf(nil, `{"cgroup":%q}`, work))
 	must.OK(t, os.WriteFile(filepath.Join(work, "file"), nil, 0o600))
 
-	err = d.pass()
+	err := d.pass()
 	for _, want := range []string{
-		"pod stop: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
+		"pod stop: ", "pod lock: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
 		"pod start: start supervisor: ", "pod cgroup: ",
 	} {
 		if err == nil || strings.Count("\n"+err.Error(), "\n"+want) != 1 {
@@ -336,6 +339,9 @@ func TestRun_Rest(t *testing.T) {
 		begin, looks := time.Now(), []time.Duration(nil)
 		d.room = func() error {
 			looks = append(looks, time.Since(begin))
+			if len(looks) == 2 && !d.looked.Equal(begin) {
+				t.Errorf("looked for room at %v before", d.looked)
+			}
 			time.Sleep(time.Second)
 			if len(looks) == 4 {
 				return syscall.ENOSPC

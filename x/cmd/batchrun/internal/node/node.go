@@ -187,7 +187,7 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 	}
 	stamp := folder.Stamp()
 	now := time.Now()
-	if stamp != (pod.Stamp{}) && stamp == k.stamp && now.Sub(k.probed) < probeInterval {
+	if stamp == k.stamp && now.Sub(k.probed) < probeInterval {
 		return running, nil
 	}
 	return n.observe(p, k, folder, stamp, now)
