@@ -384,3 +384,23 @@ func TestRun_Interval(t *testing.T) {
 		}
 	})
 }
+
+// A deleted pod that has not begun is cancelled, whenever its supervisor could be started again. The
+// node then makes another pass.
+func TestUnbegun_Deleted(t *testing.T) {
+	now := time.Now()
+	for _, k := range []*knowledge{{}, {notBefore: now.Add(time.Hour)}} {
+		d := newDesk(t, 1, &clock.Clock{})
+		d.add("p", "/bin/true")
+		f, p := d.folder("p"), d.pod("p")
+		p.Deleted = now
+		where, err := d.unbegun(&p, k, now)
+		state, isBegun, readErr := f.State()
+		if where != running || err != nil || len(d.wake) != 1 {
+			t.Errorf("%v, %v, %d wake-ups", where, err, len(d.wake))
+		}
+		if !isBegun || readErr != nil || state.Reason != pod.ReasonNeverStarted {
+			t.Errorf("%v, %+v, %v", isBegun, state, readErr)
+		}
+	}
+}
