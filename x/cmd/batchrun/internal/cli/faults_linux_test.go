@@ -97,11 +97,16 @@ func TestFaults(t *testing.T) {
 
 	whole := play("")
 	for fault, text := range faults {
+		isFound := false
 		for i, got := range play(fault) {
 			isSame := got.status == whole[i].status && got.out == whole[i].out
+			isFound = isFound || !isSame
 			if !isSame && (got.status == 0 || !strings.Contains(got.errs, text)) {
 				t.Errorf("%s after %s: status %d\n%s\n%s", lines[i], fault, got.status, got.out, got.errs)
 			}
+		}
+		if !isFound {
+			t.Errorf("no command shows %s", fault)
 		}
 	}
 }

@@ -120,6 +120,10 @@ func TestStartClock(t *testing.T) {
 	if c, until, err := o.startClock(s, true); err != nil || !c.IsReal() || !until.IsZero() || !stored().IsReal() {
 		t.Errorf("%v, %v", until, err)
 	}
+	o.until = "-1h"
+	if _, _, err := o.startClock(s, true); err == nil {
+		t.Error("--until is in the past of the machine's clock")
+	}
 	o = runOptions{speed: 2, until: "later"}
 	if _, _, err := o.startClock(s, true); err == nil || !stored().IsReal() {
 		t.Errorf("%v, stored is %v", err, stored())

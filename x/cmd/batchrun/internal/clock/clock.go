@@ -35,7 +35,7 @@ func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 		s.Virtual = seen
 	}
 	if len(c.spans) == 0 && speed == 1 && s.Virtual.Equal(real) {
-		return Span{}, false
+		return s, false
 	}
 	c.spans = append(c.spans, s)
 	return s, true

@@ -14,8 +14,8 @@ func at(minutes float64) time.Time {
 // If a state folder has only used the machine's speed, its clock shows the machine's time.
 func TestReal(t *testing.T) {
 	c := New(nil)
-	if _, virtual := c.Start(at(5), at(4), 1); virtual || !c.IsReal() {
-		t.Error("the clock is not the machine's")
+	if s, virtual := c.Start(at(5), at(4), 1); virtual || !c.IsReal() || !s.Virtual.Equal(at(5)) {
+		t.Errorf("the clock is not the machine's: %+v", s)
 	}
 	if got := c.At(at(3)); !got.Equal(at(3)) {
 		t.Error(got)

@@ -50,7 +50,7 @@ const pause = 50 * time.Millisecond
 func (c *Collector) Run(ctx context.Context) error {
 	return c.Patience.Repeat(ctx, c.woken, c.Warn, func() (rest time.Duration, err error) {
 		left, err := c.Pass()
-		if left > 0 {
+		if left > 0 || err != nil {
 			rest = pause
 		}
 		return rest, err
