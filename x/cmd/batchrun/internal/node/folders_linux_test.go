@@ -74,25 +74,25 @@ func hold(path string) {
 	os.Exit(0)
 }
 
-// held makes another process hold the lock of a pod. The channel is closed once that process has
-// ended.
-func (d *desk) held(f pod.Folder) <-chan struct{} {
+// held makes another process hold the lock of a pod until its standard input ends. The channel
+// receives how that process has ended.
+func (d *desk) held(f pod.Folder) (in io.Closer, ended <-chan error) {
 	d.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "HOLD="+filepath.Join(string(f), "lock"))
-	in, err := cmd.StdinPipe()
+	stdin, err := cmd.StdinPipe()
 	must.OK(d, err)
 	out, err := cmd.StdoutPipe()
 	must.OK(d, err)
 	must.OK(d, cmd.Start())
-	d.Cleanup(func() { in.Close() })
+	d.Cleanup(func() { stdin.Close() })
 	line := make([]byte, len("held <nil>"))
 	if _, err := io.ReadFull(out, line); err != nil || string(line) != "held <nil>" {
 		d.Fatalf("%q, %v", line, err)
 	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
-	return ended
+	result := make(chan error, 1)
+	go func() { result <- cmd.Wait() }()
+	return stdin, result
 }
 
 // TestObserve: the state of a pod in the store follows from its record, its supervisor, and what the
@@ -207,7 +207,7 @@ func TestEnforce(t *testing.T) {
 				must.OK(t, d.Store.SetState("p", *state))
 				grace = 7 * time.Second
 			}
-			ended := d.held(f)
+			in, ended := d.held(f)
 			if isDeleted {
 				_, err := d.Store.DeletePod("p", 7, false, time.Now())
 				must.OK(t, err)
@@ -232,14 +232,11 @@ func TestEnforce(t *testing.T) {
 			must.OK(t, os.Chtimes(stop, longAgo, longAgo))
 			d.known = map[job.UID]*knowledge{}
 			must.OK(t, d.pass())
-			if isDeleted {
-				<-ended
-				continue
+			if !isDeleted {
+				must.OK(t, in.Close()) // it ends by itself
 			}
-			select {
-			case <-ended:
-				t.Error("the supervisor of a pod that is not deleted is killed")
-			default:
+			if err := <-ended; (err != nil) != isDeleted {
+				t.Errorf("deleted %v: the supervisor has ended with %v", isDeleted, err)
 			}
 		}
 	}
