@@ -21,7 +21,7 @@ type moves struct {
 	// recorded is a run to record without creating a job. since is the time up to which runs are
 	// set aside.
 	recorded, since time.Time
-	hurry // except Unshown, which the end of the round computes
+	hurry           // except Unshown, which the end of the round computes
 }
 
 // start adds a creation. isLimited is true if active jobs could have held it back.
