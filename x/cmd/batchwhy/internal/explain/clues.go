@@ -122,11 +122,15 @@ func (l *look) notAllowed(p *read.Pod, bad *read.Container) (string, *Remedy) {
 	}
 
 	var bound []string
-	for _, b := range l.e.objects.Bound {
-		other, is := strings.CutPrefix(b, p.Namespace+"/")
-		isNew := other != name && !slices.Contains(bound, other)
-		if is && isNew && !elsewhere {
-			bound = append(bound, other)
+	for _, b := range l.e.othersIn("RoleBinding", p.Namespace) {
+		for _, s := range elements(b.Fields["subjects"]) {
+			kind, _ := read.At(s, "kind").(string)
+			other, _ := read.At(s, "name").(string)
+			ns, _ := read.At(s, "namespace").(string)
+			isOther := kind == "ServiceAccount" && ns == p.Namespace && other != name
+			if isOther && !elsewhere && !slices.Contains(bound, other) {
+				bound = append(bound, other)
+			}
 		}
 	}
 	fix := "set serviceAccountName to an account that may do it"

@@ -120,6 +120,10 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	out.Findings = l.findings()
 	out.State, out.Summary = l.state(out.Schedule, out.Findings)
 	out.Summary = sentence(out.Summary)
+	isRead := l.jobsRead && l.podsRead && !c.IsManifest
+	if out.State == Scheduled && isRead && !IsWrong(out.Findings) {
+		out.Summary += nothingWrong
+	}
 	out.Next = l.next()
 	out.Facts = l.facts()
 

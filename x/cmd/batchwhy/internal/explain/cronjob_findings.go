@@ -25,6 +25,9 @@ func (l *cronLook) findings() []Finding {
 		l.overrunFindings(), l.missedFindings(), l.clockFindings(), l.staleFindings(), l.historyFindings(),
 		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
 
+	for _, h := range l.e.keptHints(&l.cron.Meta) {
+		all = append(all, finding(Note, "Related", h.text, h.remedies...))
+	}
 	isWrong := func(f Finding) bool { return f.Severity != Note }
 	if slices.ContainsFunc(all, isWrong) {
 		all = slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "NoTimeZone" })

@@ -470,6 +470,8 @@ func (l *cronLook) missedFindings() []Finding {
 	}
 	if refusal(l.events, l.now) != nil {
 		needed += ", and the API server accepts Jobs again"
+	} else if name := l.illRun(); name != "" {
+		needed += fmt.Sprintf(", and what is wrong with %s is corrected: the run would meet the same", name)
 	}
 
 	remedies := []*Remedy{when(needed, l.runNow("start one by hand"))}
@@ -486,6 +488,25 @@ func (l *cronLook) missedFindings() []Finding {
 			"that time", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "yaml")))
 	}
 	return oneFinding(Warning, "RunsMissed", text, remedies...)
+}
+
+// illRun returns the name of the newest Job if it has failed, or does not work. A run that is started now
+// would do the same.
+func (l *cronLook) illRun() string {
+	var last *cronjob.Child
+	for i := range l.children {
+		c := &l.children[i]
+		if !c.Foreign && (last == nil || c.CreationTimestamp.After(last.CreationTimestamp)) {
+			last = c
+		}
+	}
+	if last == nil || last.Finished == job.ConditionComplete {
+		return ""
+	}
+	if f := l.troubleOf(l.jobs[last.UID]); f != nil && (last.Finished != "" || l.idles(last)) {
+		return last.Name
+	}
+	return ""
 }
 
 // due returns a run that is due and has not started, or zero.

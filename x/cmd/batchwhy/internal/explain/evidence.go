@@ -256,6 +256,20 @@ func (l *look) holders(p *read.Pod, message string) (text string, first *read.Po
 	return text, first
 }
 
+// livePods returns the pods that have not ended in "namespace NAME", or on "node NAME".
+func (e *Explainer) livePods(where string) []*read.Pod {
+	if e.live == nil {
+		e.live = make(map[string][]*read.Pod)
+		for _, p := range e.objects.Pods {
+			if p != nil && p.Object.Phase < job.PodSucceeded {
+				e.live["namespace "+p.Namespace] = append(e.live["namespace "+p.Namespace], p)
+				e.live["node "+p.Node] = append(e.live["node "+p.Node], p)
+			}
+		}
+	}
+	return e.live[where]
+}
+
 // otherValue returns the value of a node label that is like the one which no node has. It returns "" if
 // there is none, or more than one.
 func (l *look) otherValue(key, want string) (value string) {
@@ -275,45 +289,71 @@ func (l *look) otherValue(key, want string) (value string) {
 	return value
 }
 
-// backendOf returns the Deployment or StatefulSet that should answer for the Service which the URL in a
-// message names, as in https://NAME.NAMESPACE.svc:443/, if none has a ready pod. If there are several,
-// it returns the one with the most replicas.
-func (e *Explainer) backendOf(message string) (b read.Backend, ok bool) {
-	_, url, _ := strings.Cut(message, "://")
-	host, _, isService := strings.Cut(url, ".svc")
-	service, namespace, isName := strings.Cut(host, ".")
-	selector := e.objects.Services[namespace+"/"+service]
-	if !isService || !isName || len(selector) == 0 {
-		return b, false
-	}
-	for _, key := range sortedKeys(e.objects.Backends) {
-		other := e.objects.Backends[key]
-		isIt := other.Namespace == namespace
-		for label, value := range selector {
-			isIt = isIt && other.Labels[label] == value
-		}
-		switch {
-		case !isIt:
-		case other.Ready > 0:
-			return b, false // it answers
-		case !ok, other.Replicas > b.Replicas:
-			b, ok = other, true
-		}
-	}
-	return b, ok
+// backend is a Deployment or StatefulSet. ready is the number of its pods that are ready.
+type backend struct {
+	*read.Other
+	replicas, ready int64
 }
 
-// backendRemedies say how to let a webhook answer again.
-func backendRemedies(b read.Backend) (text string, remedies []*Remedy) {
+// backendsOf returns the Deployments and StatefulSets whose pods a Service selects, with most replicas
+// first. A manifest without a status is not in the cluster.
+func (e *Explainer) backendsOf(service *read.Other) (all []backend) {
+	selector, _ := service.At("spec.selector").(map[string]any)
+	if len(selector) == 0 {
+		return nil
+	}
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		for _, x := range e.othersIn(kind, service.Namespace) {
+			isLive := x.UID != "" || x.At("status") != nil
+			if !isLive || !selects(map[string]any{"matchLabels": selector}, x.At("spec.template.metadata.labels")) {
+				continue
+			}
+			b := backend{x, 1, 0}
+			if n, is := x.At("spec.replicas").(float64); is {
+				b.replicas = int64(n)
+			}
+			if n, is := x.At("status.readyReplicas").(float64); is {
+				b.ready = int64(n)
+			}
+			all = append(all, b)
+		}
+	}
+	return sortedStably(all, func(a, b *backend) int { return int(b.replicas - a.replicas) })
+}
+
+// downOf returns the first backend of a Service if it has some and none has a ready pod.
+func (e *Explainer) downOf(service *read.Other) (b backend, ok bool) {
+	all := e.backendsOf(service)
+	if len(all) == 0 || slices.ContainsFunc(all, func(b backend) bool { return b.ready > 0 }) {
+		return b, false
+	}
+	return all[0], true
+}
+
+// backendOf returns the backend that should answer for the Service which the URL in a message names, as
+// in https://NAME.NAMESPACE.svc:443/, if none has a ready pod.
+func (e *Explainer) backendOf(message string) (b backend, ok bool) {
+	_, url, _ := strings.Cut(message, "://")
+	host, _, isService := strings.Cut(url, ".svc")
+	name, namespace, isName := strings.Cut(host, ".")
+	service := e.other("Service", namespace, name)
+	if !isService || !isName || service == nil {
+		return b, false
+	}
+	return e.downOf(service)
+}
+
+// backendRemedies say how to let the pods of a Service answer again.
+func backendRemedies(b backend) (text string, remedies []*Remedy) {
 	name := fmt.Sprintf("%s %s/%s", b.Kind, b.Namespace, b.Name)
 	kind := strings.ToLower(b.Kind)
-	if b.Replicas > 0 {
+	if b.replicas > 0 {
 		return fmt.Sprintf("; no pod of %s, which should answer, is ready", name), []*Remedy{
 			inspect("look why no pod of "+name+" is ready", kubectl(b.Namespace, "describe", kind, b.Name))}
 	}
 	return fmt.Sprintf("; %s, which should answer, has replicas 0", name), []*Remedy{
 		remedy("start the pods of "+name, kubectl(b.Namespace, "scale", kind, b.Name, "--replicas=1"),
-			"whoever has set replicas to 0 may have had a reason: ask first; what waits for the webhook goes on then")}
+			"whoever has set replicas to 0 may have had a reason: ask first; what waits for it goes on then")}
 }
 
 // stopped describes a pod that something other than the controller has stopped, and whether its node

@@ -54,8 +54,14 @@ type Explainer struct {
 	good map[job.UID][]*read.Job
 	// podsByName has the pods on nodes that have not ended, by NAMESPACE/NAME, once one was looked for.
 	podsByName map[string]*read.Pod
-	queue      []any
-	report     Report
+	// owned has the objects of other kinds by the UIDs of their owners. there has them by kind and
+	// namespace, in the order of their names.
+	owned map[job.UID][]*read.Other
+	there map[string][]*read.Other
+	// live has the pods that have not ended by namespace, and by node, once some were looked for.
+	live   map[string][]*read.Pod
+	queue  []any
+	report Report
 }
 
 // New prepares the explanation of all objects.
@@ -67,6 +73,7 @@ func New(objects *read.Objects, options Options) *Explainer {
 	e.sortExisting()
 	e.sortGone()
 	e.sortNodes()
+	e.sortOthers()
 
 	for _, c := range objects.CronJobs {
 		if c != nil && e.options.Wants("cronjob", &c.Meta) {
@@ -112,6 +119,9 @@ func (e *Explainer) Next() (Explanation, bool) {
 	j := object.(*read.Job)
 	out := e.job(j)
 	out.Of = j.UID
+	if owner := j.Controller(); owner.Kind == "CronJob" {
+		out.owner = owner.UID
+	}
 	return out, true
 }
 

@@ -73,6 +73,11 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	out.Findings = l.findings(troubles)
 	out.State, out.Summary = l.state(out.Findings)
 	out.Summary = sentence(out.Summary)
+	isFine := out.State == Complete || out.State == Running && l.works() == l.found.Active
+	isRun := out.State == Complete && j.Controller().Kind == "CronJob" // the CronJob says it
+	if says := isFine && !isRun && l.podsRead; says && !IsWrong(out.Findings) {
+		out.Summary += nothingWrong
+	}
 	out.Next = l.next()
 	out.Facts = l.facts(out.State)
 	out.Pods, out.MorePods = l.listPods(e.options.PodsFrom, e.options.Pods, troubles)
@@ -91,6 +96,9 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	}
 	return out
 }
+
+// nothingWrong ends the summary of an object without an error or a warning.
+const nothingWrong = " Nothing wrong was found."
 
 // broken explains an object that the planner refuses.
 func broken(out Explanation, err error, r *Remedy) Explanation {

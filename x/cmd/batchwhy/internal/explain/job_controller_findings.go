@@ -135,7 +135,7 @@ func (l *look) queueFinding() Finding {
 
 	if contains(why, "localqueue") && contains(why, "doesn't exist", "does not exist", "not found") {
 		queue := "NAME"
-		there := l.e.objects.Queues[ns]
+		there := namesOf(l.e.othersIn("LocalQueue", ns))
 		if len(there) > 0 {
 			text += "; the namespace has " + list(there)
 		}

@@ -212,25 +212,25 @@ func (l *look) remediesOf(f failure) []*Remedy {
 // failedRemedies say how to find out why a pod has failed.
 func (l *look) failedRemedies(f failure) []*Remedy {
 	p := l.pods[f.place]
-	logs := l.logs(p, f.container.Name, false)
+	all := l.startWith(p, &f.container, read.End{Reason: f.container.Reason, Message: f.container.Message}, false)
 	if l.found.Pods[f.place].FinishTime.IsZero() || p.Object.Deletion != nil {
-		logs.Risk = sentence(readsOnly + "; the logs are there as long as the pod is")
-	}
-	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory",
-		"memoryerror") {
-		return append([]*Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
-	}
-
-	if f.container.ExitCode == 137 {
-		return []*Remedy{
-			logs,
-			when("a process in it was killed for its memory, which the kubelet does not always see",
-				l.memoryRemedies(p, f.container.Name)[0]),
-			l.rerun("correct what makes the pods fail"),
+		for i, r := range all {
+			if strings.Contains(r.Command, " logs ") {
+				all[i] = withRisk(r, readsOnly+"; the logs are there as long as the pod is")
+			}
 		}
 	}
 
-	return append(l.vainRemedies(f), logs, l.rerun("correct what makes the pods fail"))
+	memory := l.memoryRemedies(p, f.container.Name)
+	switch {
+	case contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory",
+		"memoryerror"):
+		return append(memory, all[len(all)-1])
+	case f.container.ExitCode == 137:
+		killed := when("a process in it was killed for its memory, which the kubelet does not always see", memory[0])
+		return slices.Insert(all, 1, killed)
+	}
+	return append(l.vainRemedies(f), all...)
 }
 
 // vainText describes the work that pods have done although they failed because of another container.
@@ -355,6 +355,14 @@ const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodCondition
 // evictedRemedies say what to do about pods that were evicted because their node ran out of a
 // resource.
 func (l *look) evictedRemedies(p *read.Pod) []*Remedy {
+	if name := quoted(p.Message, "EmptyDir volume"); name != "" {
+		return []*Remedy{l.again(fmt.Sprintf("raise sizeLimit of emptyDir %s, which the pod has filled, or let the "+
+			"program write less to it", name))}
+	}
+	if contains(p.Message, "exceeded its local ephemeral storage limit", "exceeds the total limit of containers") {
+		return []*Remedy{l.again("raise requests and limits for ephemeral-storage, or let the program write to a " +
+			"PersistentVolumeClaim: the pod has used more than its own limit, whatever else the node runs")}
+	}
 	if contains(p.Message, "ephemeral-storage", "ephemeral local storage") {
 		return []*Remedy{
 			l.again("give the container requests and limits for ephemeral-storage that it keeps to, or write to a " +
@@ -429,7 +437,8 @@ func (l *look) failedFinding() []Finding {
 	}
 
 	failed := l.failedPods()
-	text := begin + l.cause(reason, message) + l.orderText(message)
+	order, swap := l.ruleOrder(message)
+	text := begin + l.cause(reason, message) + order
 	if done := l.found.CompletedIndexes; l.isIndexed() && done.Len() > 0 && !l.notDone().Equal(l.found.FailedIndexes) {
 		text += fmt.Sprintf("; done: %s; not done: %s", done, l.notDone())
 		if l.found.FailedIndexes.Len() == 0 {
@@ -470,7 +479,7 @@ func (l *look) failedFinding() []Finding {
 			"maxFailedIndexes if too many failed indexes should end the Job,")}, remedies...)
 	}
 	clue, first := l.clues(last)
-	remedies = slices.Concat(first, remedies, l.indexRemedies())
+	remedies = slices.Concat(swap, first, remedies, l.indexRemedies())
 
 	var ends tally
 	for _, f := range failed {
@@ -499,29 +508,54 @@ func (l *look) notDone() job.Indexes {
 	return job.Indexes{}.With(0, *l.spec.Completions-1).Minus(l.found.CompletedIndexes)
 }
 
-// orderText returns a text if a rule may have made the Job fail before a later rule could ignore a
-// disruption.
-func (l *look) orderText(message string) string {
+// ruleOrder returns a text if a rule has made the Job fail for a pod that a later rule would have treated
+// otherwise, or before a later rule could ignore a disruption; and what to do.
+func (l *look) ruleOrder(message string) (text string, fix []*Remedy) {
 	_, index, _ := strings.Cut(message, "rule at index ")
 	matched, err := strconv.Atoi(index)
-	if err != nil || l.spec.PodFailurePolicy == nil || !contains(message, "exit code 143", "exit code 137") {
-		return ""
+	if err != nil || l.spec.PodFailurePolicy == nil || matched >= len(l.spec.PodFailurePolicy.Rules) {
+		return "", nil
 	}
+
+	const first = "the first rule that matches decides: put rule %d, which %s, before rule %d"
+	swap := func(n int) []*Remedy {
+		return []*Remedy{l.again(fmt.Sprintf("put rule %d of podFailurePolicy before rule %d, if it should decide", n,
+			matched))}
+	}
+
+	// The planner judges the same pods by the later rules alone.
+	s, later := l.snapshot, *l.spec.PodFailurePolicy
+	later.Rules = later.Rules[matched+1:]
+	s.Job.Spec.PodFailurePolicy = &later
+	found, err := job.Inspect(s)
 	for i, p := range l.pods {
 		match := l.found.Pods[i].Match
-		failsJob := match != nil && match.Action == job.FailJob
-		if failsJob && p.Condition("DisruptionTarget").Status != "True" {
-			return ""
+		if err != nil || match == nil || match.Action != job.FailJob {
+			continue
+		}
+		next := found.Pods[i].Match
+		if next != nil && next.Action != job.FailJob {
+			n := matched + 1 + next.Rule
+			does := map[job.FailureAction]string{job.IgnoreFailure: "ignores it", job.CountFailure: "counts it",
+				job.FailIndex: "fails its index only"}[next.Action]
+			if next.Condition != "" {
+				does = "ignores disruptions"
+			}
+			return fmt.Sprintf("; rule %d matches pod %s as well, and "+first, n, p.Name, n, does, matched), swap(n)
+		}
+		if p.Condition("DisruptionTarget").Status != "True" {
+			return "", nil
 		}
 	}
 
 	for i, rule := range l.spec.PodFailurePolicy.Rules {
-		if rule.Action == job.IgnoreFailure && len(rule.OnPodConditions) > 0 && i > matched {
-			return fmt.Sprintf("; a pod that is ended from outside, as in a drain, may have this exit code, and the "+
-				"first rule that matches decides: put rule %d, which ignores disruptions, before rule %d", i, matched)
+		isLater := rule.Action == job.IgnoreFailure && len(rule.OnPodConditions) > 0 && i > matched
+		if isLater && contains(message, "exit code 143", "exit code 137") {
+			return fmt.Sprintf("; a pod that is ended from outside, as in a drain, may have this exit code, and "+first,
+				i, "ignores disruptions", matched), swap(i)
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // indexRemedies say how to run only the indexes again that have not succeeded. Besides the failed

@@ -18,12 +18,12 @@ import (
 
 // findings returns everything that is wrong with the Job or will become a problem, worst first.
 func (l *look) findings(troubles []*podTrouble) []Finding {
-	return worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
+	return l.join(worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
 		l.refusedFindings(), l.reportFindings(), l.unsaid(l.groupTroubles(troubles)), l.heldFindings(),
 		l.gangFindings(), l.remainderFindings(),
 		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
 		l.specFindings(), l.widthFindings(), l.surplusFindings(), l.remadeFindings(),
-		l.expiryFindings(), l.counterFindings(), l.keptFindings()))
+		l.expiryFindings(), l.counterFindings(), l.keptFindings())))
 }
 
 // unsaid leaves out findings about pods if the finding about the deletion of the Job includes them.

@@ -189,6 +189,7 @@ func (l *look) refusedFindings() (all []Finding) {
 			why, first := backendRemedies(b)
 			text, remedies = text+why, append(first, remedies...)
 		}
+		text += l.quotaText(e.Message)
 		all = append(all, finding(Error, "FailedCreate", text, remedies...))
 	}
 
@@ -251,18 +252,7 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 				"kubectl get validatingwebhookconfigurations,validatingadmissionpolicies")),
 		}
 	case contains(message, "exceeded quota"):
-		room := []*Remedy{
-			inspect("make room: wait for pods to end, or end what is not needed; pods that have ended count only "+
-				"against count/pods"+retries,
-				kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods",
-					"--field-selector=status.phase!=Succeeded,status.phase!=Failed")),
-			when("the quota is too small", remedy("raise it", editQuota(ns, message),
-				"needs the rights of an administrator; the cluster must have the capacity")),
-		}
-		if contains(message, "cpu=", "memory=", "storage=", "gpu=") {
-			room = append(room, when("the pods ask for more than they need", l.again("lower resources.requests")))
-		}
-		return room
+		return l.quotaRemedies(message)
 	case contains(message, "must specify limits", "must specify requests", "failed quota"):
 		return []*Remedy{l.again("set the resources (requests and limits) that the message names on each container"),
 			when("all pods of the namespace should have them", remedy("create a LimitRange, whose defaults are set "+

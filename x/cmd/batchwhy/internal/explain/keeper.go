@@ -14,6 +14,7 @@ type keeper struct {
 	name    string // such as "Argo CD"; empty if there is no tool
 	source  string // where a user changes the object
 	command string // lets the tool create the object again
+	of      string // the name of the tool's own object, such as a release
 }
 
 // keeperOf finds the tool that keeps an object, by its labels and annotations.
@@ -57,7 +58,7 @@ func keeperOf(m *read.Meta) keeper {
 		if k.namespace != "" {
 			command += " -n " + quote(k.namespace)
 		}
-		return keeper{k.name, k.source + value, command}
+		return keeper{k.name, k.source + value, command, value}
 	}
 	return keeper{}
 }

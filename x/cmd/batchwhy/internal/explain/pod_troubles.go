@@ -96,9 +96,12 @@ func (l *look) podTrouble(i int) *podTrouble {
 		return &podTrouble{Finding{Severity: s, Code: code, Text: text, Remedies: remedies}, since}
 	}
 
+	isSurplus := func(d job.Deletion) bool { return d.UID == p.UID }
 	switch {
 	case pod.Phase >= job.PodSucceeded:
 		return l.leftBehind(i)
+	case pod.Phase == job.PodPending && pod.Deletion == nil && slices.ContainsFunc(l.plan.Delete, isSurplus):
+		return nil // the controller deletes it
 	case pod.Deletion != nil && l.now.Sub(pod.Deletion.Timestamp) > time.Minute:
 		return trouble(pod.Deletion.Begun(), Error, "PodTerminating",
 			"should be gone since the end of the grace period, but "+l.whyThere(i), l.terminatingRemedies(i)...)
@@ -145,14 +148,11 @@ func (l *look) containerTrouble(i int) *podTrouble {
 		runsLong := c.Running && l.now.Sub(c.Since) > pendingLong
 		if runsLong && c.Init && !c.Sidecar {
 			return &podTrouble{Finding{Severity: Error, Code: "InitRuns",
-				Text: fmt.Sprintf("cannot begin, init container %s runs for %s and has not ended", c.Name,
-					l.since(c.Since)),
-				Remedies: []*Remedy{
-					when("it waits for something that is not there", inspect("read what it printed, and start what "+
-						"it waits for", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name))),
-					when("it is meant to run beside the others",
-						l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")),
-				}}, p.CreationTimestamp}
+				Text: fmt.Sprintf("cannot begin, init container %s runs for %s and has not ended%s", c.Name,
+					l.since(c.Since), said("", c.Message)),
+				Remedies: append(l.awaits(p, c), when("it is meant to run beside the others",
+					l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")))},
+				p.CreationTimestamp}
 		}
 
 		kind, why := l.killedByProbe(i, c)
@@ -295,11 +295,14 @@ func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	text := fmt.Sprintf("crashes in a loop, %s %s was restarted %s%s%s%s", kind, c.Name,
 		count(int64(c.Restarts), "time"), ended, message, l.restartsLeft())
 
-	remedies := []*Remedy{l.logs(p, c.Name, true), l.rerun("correct what makes it fail")}
+	var remedies []*Remedy
 	switch last := c.Last; {
 	case last == nil:
+		remedies = []*Remedy{l.logs(p, c.Name, true), l.rerun("correct what makes it fail")}
 	case last.ExitCode == 127, last.ExitCode == 126, neverRan(last.Reason):
 		remedies = l.startRemedies(p, last.Message)
+	default:
+		remedies = l.startWith(p, c, *last, true)
 	}
 	return Finding{Severity: Error, Code: "CrashLoop", Text: text, Remedies: remedies}
 }
@@ -351,7 +354,7 @@ func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 		Text: fmt.Sprintf("restarts: container %s was restarted %s, last after %s%s%s", c.Name,
 			count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Reason, c.Last.Message),
 			l.restartsLeft()),
-		Remedies: []*Remedy{l.logs(p, c.Name, true)}}, true
+		Remedies: l.startWith(p, c, *c.Last, true)}, true
 }
 
 // killedByProbe returns which probe has made the kubelet kill a container last, "liveness" or "startup",
@@ -564,13 +567,19 @@ func gateText(gates []string) string {
 
 // scaleUp returns what the autoscaler has reported about a pod without a node.
 func (l *look) scaleUp(events []read.Event) string {
-	if e := lastEvent(events, "NotTriggerScaleUp"); e != nil {
-		return "; the autoscaler: " + plainly(e.Message)
+	var last *read.Event
+	for _, reason := range []string{"NotTriggerScaleUp", "FailedScaleUp", "ScaleUpTimedOut", "TriggeredScaleUp"} {
+		if e := lastEvent(events, reason); e != nil && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
 	}
-	if e := lastEvent(events, "TriggeredScaleUp"); e != nil {
-		return "; the autoscaler adds nodes since " + l.clock(e.Last)
+	switch {
+	case last == nil:
+		return ""
+	case last.Reason == "TriggeredScaleUp":
+		return "; the autoscaler adds nodes since " + l.clock(last.Last)
 	}
-	return ""
+	return "; the autoscaler: " + plainly(last.Message)
 }
 
 // leftBehind reports finalizers of an ended pod that nothing removes any more.

@@ -54,6 +54,8 @@ type Explanation struct {
 	UID       job.UID `json:"uid,omitempty"`
 	// Of is the UID by which the input knows the object. A manifest also has one.
 	Of job.UID `json:"-"`
+	// owner is the UID of the CronJob that controls a Job, or "".
+	owner job.UID
 	// Source is where the object is in the input.
 	Source string `json:"source,omitempty"`
 	State  State  `json:"state"`

@@ -3,8 +3,10 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
@@ -20,6 +22,8 @@ type Summary struct {
 	places map[string]int
 	notes  int
 	well   int
+	// piled are the CronJobs whose Jobs pile up: the finding about them counts the Jobs.
+	piled map[job.UID]bool
 }
 
 // summaryGroup is one trouble of one or more objects.
@@ -47,8 +51,10 @@ func causeOf(f *Finding) string {
 // Add adds an explanation. Objects with the same kind of trouble and the same remedy are one group.
 func (s *Summary) Add(x *Explanation) {
 	if s.count == nil {
-		s.count, s.places = make(map[string]int), make(map[string]int)
+		s.count, s.places, s.piled = make(map[string]int), make(map[string]int), make(map[job.UID]bool)
 	}
+	isPile := func(f Finding) bool { return f.Code == "PileUp" }
+	s.piled[x.Of] = s.piled[x.Of] || slices.ContainsFunc(x.Findings, isPile)
 
 	key := x.Kind + " " + string(x.State)
 	if s.count[key] == 0 {
@@ -60,6 +66,9 @@ func (s *Summary) Add(x *Explanation) {
 	if f == nil || f.Severity == Note {
 		s.well++
 		s.notes += boolToInt(f != nil)
+		return
+	}
+	if isActive := x.State != Failed && x.State != Complete; s.piled[x.owner] && isActive {
 		return
 	}
 

@@ -19,6 +19,43 @@ type Printer struct {
 	// for a summary. 0 means 40.
 	Width, Height int
 	err           error
+	// said has the findings so far, and the object of each. A finding that is a part of one of them is not
+	// printed again, and neither are its remedies.
+	said map[string][]saying // by namespace
+}
+
+// maxSaid is the number of findings of a namespace that are compared with those to come.
+const maxSaid = 100
+
+type saying struct {
+	Finding
+	object string
+}
+
+// saidOf returns the finding that says the same, or nil.
+func saidOf(f *Finding, all []saying) *saying {
+	const short = 60 // such a text may be a part of another by chance
+	text := strings.TrimSuffix(f.Text, ".")
+	for i := range all {
+		is := all[i].Text
+		isPart := len(text) > short && (strings.Contains(is, text) || strings.Contains(is, lowerFirst(text)))
+		if isPart && f.Severity != Note {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// unsaid returns the remedies of a finding that another one does not have. Jobs of which the same is said
+// need the same.
+func (s *saying) unsaid(f *Finding) (all []*Remedy) {
+	for _, r := range f.Remedies {
+		isSaid := slices.ContainsFunc(s.Remedies, func(other *Remedy) bool { return other.Do == r.Do })
+		if !isSaid && s.Text != f.Text {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // The colours of a terminal.
@@ -56,7 +93,17 @@ func (p *Printer) Head(at time.Time, from string) error {
 func (p *Printer) Explanation(x *Explanation) error {
 	p.line("\n%s  %s", p.paint(bold, nameOf(x)), p.paint(stateColour(x.State), string(x.State)))
 	p.item("  ", "", x.Summary)
+	if p.said == nil {
+		p.said = make(map[string][]saying)
+	}
+	before := p.said[x.Namespace]
 	for _, f := range x.Findings {
+		if len(before) < maxSaid {
+			p.said[x.Namespace] = append(p.said[x.Namespace], saying{f, nameOf(x)})
+		}
+		if s := saidOf(&f, before); s != nil {
+			f.Remedies, f.Text = s.unsaid(&f), fmt.Sprintf("as of %s, above.", s.object)
+		}
 		p.finding(&f)
 	}
 

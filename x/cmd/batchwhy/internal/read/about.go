@@ -124,8 +124,10 @@ func (o *Objects) addEvent(data []byte) error {
 				Message:   event.Message,
 				At:        event.Last,
 			})
+		} else if about.Kind != "PersistentVolumeClaim" {
+			return nil
 		}
-		return nil
+		about.UID = unnamed(about.Kind, about.Namespace, about.Name)
 	}
 
 	o.see(event.Last)
@@ -180,6 +182,9 @@ func (o *Objects) addNode(head *envelope, spec *otherSpec) {
 	for _, c := range head.Status.Conditions {
 		if c.Type == "Ready" && c.Status != "True" {
 			n.NotReady = c.At
+		}
+		if c.Type != "Ready" && c.Status == "True" {
+			n.Troubles = append(n.Troubles, c)
 		}
 		o.see(c.At)
 		o.see(c.Heartbeat)

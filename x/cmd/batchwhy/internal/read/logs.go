@@ -83,8 +83,8 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 	}
 }
 
-// Silent calls do for each container that has failed without a message. The result becomes the
-// container's message.
+// Silent calls do for each container that has failed without a message, or that runs before the others.
+// The result becomes the container's message.
 func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 	for _, p := range o.Pods {
 		if p == nil {
@@ -93,7 +93,9 @@ func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 		for i := range p.Containers {
 			c := &p.Containers[i]
 			key := LogKey{Namespace: p.Namespace, Pod: p.Name, Container: c.Name}
-			if c.Ended && c.ExitCode != 0 && c.Message == "" {
+			isFirst := c.Running && c.Init && !c.Sidecar
+			isBad := c.Ended && c.ExitCode != 0 || isFirst
+			if isBad && c.Message == "" {
 				c.Message = do(p, key)
 			}
 			if key.Previous = true; c.Last != nil && c.Last.ExitCode != 0 && c.Last.Message == "" {

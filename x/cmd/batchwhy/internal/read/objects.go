@@ -34,15 +34,8 @@ type Objects struct {
 	Well map[string]time.Time
 	// Volumes has the volumes that not each node can use, by NAMESPACE/NAME of their claims.
 	Volumes map[string]Volume
-	// Services has the selectors of Services by NAMESPACE/NAME.
-	Services map[string]map[string]string
-	// Backends has the Deployments and StatefulSets by kind, namespace and name.
-	Backends map[string]Backend
-	// Queues has the names of the LocalQueues of Kueue by namespace.
-	Queues map[string][]string
-	// Bound are the service accounts, as NAMESPACE/NAME, to which a RoleBinding of their namespace
-	// gives rights.
-	Bound []string
+	// Kept has the objects of other kinds by their kind, and NAMESPACE/NAME.
+	Kept map[string]map[string]*Other
 	// Workloads has the workloads of Kueue by the UID of their Job.
 	Workloads map[job.UID]Workload
 	// Complete names the kinds, such as "pods", of which the input has all objects.
@@ -69,6 +62,8 @@ type Objects struct {
 	logs     map[LogKey]string
 	tooMany  bool
 	problems int
+	// kept and reports count the objects of other kinds and their reports, including those that are left out.
+	kept, reports int
 }
 
 // Change is an object that an input has added, changed or removed.
@@ -238,6 +233,10 @@ func (o *Objects) addWatched(x *manifest.Object, e *envelope) error {
 			return err
 		}
 		o.forget(gone.Metadata.UID)
+		delete(o.Kept[gone.Kind], gone.Metadata.Key())
+		if gone.Kind == "Node" {
+			delete(o.Nodes, gone.Metadata.Name)
+		}
 		return nil
 	}
 	inner := x.Inner(e.Object)

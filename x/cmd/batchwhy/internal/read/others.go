@@ -2,9 +2,12 @@ package read
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // Node is what explanations need of a node.
@@ -16,6 +19,8 @@ type Node struct {
 	// when, or zero if it is unknown.
 	Cordoned   bool
 	CordonedAt time.Time
+	// Troubles are the other conditions that are true, such as MemoryPressure.
+	Troubles []Condition
 }
 
 // Report is a condition or a warning of an object of another kind whose message may name a Job.
@@ -37,22 +42,77 @@ type AdmissionCheck struct {
 
 // Volume describes which nodes can use a PersistentVolume: only nodes whose label Key has one of Values.
 type Volume struct {
+	Name   string
 	Key    string
 	Values []string
 }
 
-// Backend is a Deployment or StatefulSet. Ready is the number of its pods that are ready.
-type Backend struct {
-	Kind, Namespace, Name string
-	Replicas, Ready       int32
-	Labels                map[string]string // of its pods
+// Other is an object of another kind.
+type Other struct {
+	Kind string
+	Meta
+	Conditions []Condition
+	// Fields are all fields except the metadata. Those of a Secret have no values.
+	Fields map[string]any
 }
+
+// At returns the value at a path such as "spec.replicas", or nil.
+func (x *Other) At(path string) any { return At(x.Fields, path) }
+
+// At returns the value at a path in a decoded object, or nil.
+func At(value any, path string) any {
+	for key := range strings.SplitSeq(path, ".") {
+		fields, _ := value.(map[string]any)
+		value = fields[key]
+	}
+	return value
+}
+
+// maxKept is the number of objects of other kinds that are kept.
+const maxKept = 50_000
+
+// keep keeps an object of another kind, in place of its earlier version.
+func (o *Objects) keep(data []byte, head *envelope) {
+	x := &Other{Kind: head.Kind, Meta: head.Metadata, Conditions: head.Status.Conditions}
+	key := x.Key()
+	all := o.Kept[head.Kind]
+	if x.Name == "" || json.Unmarshal(data, &x.Fields) != nil {
+		return
+	}
+	if _, isKnown := all[key]; !isKnown {
+		if o.kept++; o.kept > maxKept {
+			if o.kept == maxKept+1 {
+				o.Problem(manifest.Problem{Text: fmt.Sprintf("more than %d objects of other kinds; what the rest says "+
+					"is left out", maxKept)})
+			}
+			return
+		}
+	}
+
+	x.Annotations = nil
+	delete(x.Fields, "metadata")
+	if values, _ := x.Fields["data"].(map[string]any); head.Kind == "Secret" {
+		for name := range values {
+			values[name] = nil
+		}
+	}
+	if o.Kept == nil {
+		o.Kept = make(map[string]map[string]*Other)
+	}
+	if all == nil {
+		all = make(map[string]*Other)
+		o.Kept[head.Kind] = all
+	}
+	all[key] = x
+}
+
+// HasAll reports whether no object of another kind was left out.
+func (o *Objects) HasAll() bool { return o.kept <= maxKept }
 
 // other has the fields of objects of other kinds.
 type other struct {
-	Spec     otherSpec   `json:"spec"`
-	Status   otherStatus `json:"status"`
-	Subjects []subject   `json:"subjects"`
+	Spec   otherSpec   `json:"spec"`
+	Status otherStatus `json:"status"`
 }
 
 type otherSpec struct {
@@ -73,20 +133,14 @@ type otherSpec struct {
 			} `json:"nodeSelectorTerms"`
 		} `json:"required"`
 	} `json:"nodeAffinity"`
-	Replicas *int32            `json:"replicas"`
-	Selector map[string]string `json:"selector"`
-	Target   string            `json:"targetNamespace"`
-	Keeps    struct {
+	Target string `json:"targetNamespace"`
+	Keeps  struct {
 		Namespace string `json:"namespace"`
 	} `json:"destination"`
-	Template struct {
-		Metadata Meta `json:"metadata"`
-	} `json:"template"`
 }
 
 type otherStatus struct {
 	Phase           string           `json:"phase"`
-	ReadyReplicas   int32            `json:"readyReplicas"`
 	AdmissionChecks []AdmissionCheck `json:"admissionChecks"`
 	Operation       struct {
 		Phase   string    `json:"phase"`
@@ -99,6 +153,9 @@ type otherStatus struct {
 // nothing.
 func (o *Objects) addOther(data []byte, head *envelope) {
 	m, x := &head.Metadata, other{}
+	if head.Kind != "Node" {
+		o.keep(data, head)
+	}
 	o.Reports = slices.DeleteFunc(o.Reports, func(r Report) bool {
 		isOfObject := r.Kind == head.Kind && r.Namespace == m.Namespace && r.Name == m.Name
 		return isOfObject && r.Type != ""
@@ -107,10 +164,6 @@ func (o *Objects) addOther(data []byte, head *envelope) {
 	case "Node",
 		"Workload",
 		"PersistentVolume",
-		"Deployment",
-		"StatefulSet",
-		"Service",
-		"RoleBinding",
 		"Application",
 		"Kustomization",
 		"HelmRelease":
@@ -126,27 +179,7 @@ func (o *Objects) addOther(data []byte, head *envelope) {
 		o.addWorkload(head, &x.Status)
 		return
 	case "PersistentVolume":
-		o.addVolume(&x)
-	case "Deployment", "StatefulSet":
-		o.addBackend(m, head.Kind, &x)
-	case "Service":
-		if o.Services == nil {
-			o.Services = make(map[string]map[string]string)
-		}
-		o.Services[m.Key()] = x.Spec.Selector
-	case "LocalQueue":
-		if o.Queues == nil {
-			o.Queues = make(map[string][]string)
-		}
-		if !slices.Contains(o.Queues[m.Namespace], m.Name) {
-			o.Queues[m.Namespace] = append(o.Queues[m.Namespace], m.Name)
-		}
-	case "RoleBinding":
-		for _, s := range x.Subjects {
-			if s.Kind == "ServiceAccount" && s.Namespace == m.Namespace {
-				o.Bound = append(o.Bound, s.Namespace+"/"+s.Name)
-			}
-		}
+		o.addVolume(m.Name, &x)
 	case "Application":
 		run := x.Status.Operation
 		if run.Phase != "Succeeded" {
@@ -180,14 +213,25 @@ const maxReports = 1000
 
 // addReport keeps a report that may name a Job.
 func (o *Objects) addReport(r Report) {
-	if strings.Contains(strings.ToLower(r.Message), "job") && len(o.Reports) < maxReports {
+	if !strings.Contains(strings.ToLower(r.Message), "job") {
+		return
+	}
+	if o.reports++; o.reports == maxReports+1 {
+		o.Problem(manifest.Problem{Text: fmt.Sprintf("more than %d reports of other objects that may name a Job; the "+
+			"rest is left out", maxReports)})
+	}
+	if len(o.Reports) < maxReports {
 		o.Reports = append(o.Reports, r)
 		o.see(r.At)
 	}
 }
 
-func (o *Objects) addVolume(x *other) {
+func (o *Objects) addVolume(name string, x *other) {
 	spec, terms := &x.Spec, x.Spec.NodeAffinity.Required.Terms
+	claim := spec.ClaimRef.Namespace + "/" + spec.ClaimRef.Name
+	if o.Volumes[claim].Name == name {
+		delete(o.Volumes, claim) // what an earlier version said
+	}
 	if len(terms) != 1 || spec.ClaimRef.Name == "" { // with several terms, each would have to be read
 		return
 	}
@@ -201,22 +245,7 @@ func (o *Objects) addVolume(x *other) {
 		if o.Volumes == nil {
 			o.Volumes = make(map[string]Volume)
 		}
-		o.Volumes[spec.ClaimRef.Namespace+"/"+spec.ClaimRef.Name] = Volume{e.Key, e.Values}
+		o.Volumes[claim] = Volume{name, e.Key, e.Values}
 		return
 	}
-}
-
-func (o *Objects) addBackend(m *Meta, kind string, x *other) {
-	b := Backend{Kind: kind, Namespace: m.Namespace, Name: m.Name, Replicas: 1, Labels: x.Spec.Template.Metadata.Labels}
-	if x.Spec.Replicas != nil {
-		b.Replicas = *x.Spec.Replicas
-	}
-	b.Ready = x.Status.ReadyReplicas
-	if m.UID == "" { // a manifest is not in the cluster
-		return
-	}
-	if o.Backends == nil {
-		o.Backends = make(map[string]Backend)
-	}
-	o.Backends[kind+" "+m.Key()] = b
 }

@@ -58,7 +58,8 @@ type Container struct {
 	// A container that waits or has ended may have a Reason and a Message. ExitCode is set if it
 	// has ended.
 	Waiting, Running, Ended bool
-	// Reason and Message are set for Waiting and Ended. ExitCode is set for Ended.
+	// Reason is set for Waiting and Ended, and Message also for Running if a log was read. ExitCode is set
+	// for Ended.
 	Reason, Message string
 	ExitCode        int32
 	// Since is when the container started if it is Running, and when it ended if it is Ended.
@@ -92,6 +93,8 @@ type PodSpec struct {
 	Modes map[string]int32
 	// Group is the name of the pod group that the pod is scheduled with, or "".
 	Group string
+	// Priority is the priority that an API server has set.
+	Priority int64
 	// Deadline is activeDeadlineSeconds, or nil.
 	Deadline *int64
 	// Grace is terminationGracePeriodSeconds, or nil.
@@ -173,6 +176,7 @@ type podSpec struct {
 	Affinity       affinity          `json:"affinity"`
 	Gates          []named           `json:"schedulingGates"`
 	Group          schedulingGroup   `json:"schedulingGroup"`
+	Priority       int64             `json:"priority"`
 	Deadline       *int64            `json:"activeDeadlineSeconds"`
 	Grace          *int64            `json:"terminationGracePeriodSeconds"`
 	Volumes        []volume          `json:"volumes"`
@@ -244,6 +248,7 @@ func (s *podSpec) read() PodSpec {
 		NodeSelector:   s.NodeSelector,
 		NodeAffinity:   s.Affinity.Node.Required != nil,
 		Group:          s.Group.Name,
+		Priority:       s.Priority,
 		Deadline:       s.Deadline,
 		Grace:          s.Grace,
 	}

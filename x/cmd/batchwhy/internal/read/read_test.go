@@ -196,33 +196,59 @@ func BenchmarkJSON(b *testing.B) {
 	}
 }
 
-// TestOthers: what is kept of objects of other kinds, and that a later version replaces it.
+// TestOthers: what is kept of objects of other kinds, and that a later version replaces it. The values of a
+// Secret are not kept.
 func TestOthers(t *testing.T) {
 	deployment := func(ready string) string {
-		return `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "n", "uid": "1"}, "spec": {"replicas": 2, "template": {"metadata": {"labels": {"a": "b"}}}}, "status": {` + ready + `}}`
+		return `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "n", "uid": "1", "annotations": {"a": "b"}}, "status": {` + ready + `}}`
 	}
+	watched := func(event, object string) string { return `{"type": "` + event + `", "object": ` + object + `}` }
 	report := func(message string) string {
 		return `{"apiVersion": "x/v1", "kind": "Kustomization", "metadata": {"name": "k", "namespace": "n", "uid": "2"}, "status": {"conditions": [{"type": "Ready", "status": "False", "message": "` + message + `"}]}}`
 	}
-	volume := func(terms string) string {
-		return `{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v", "uid": "3"}, "spec": {"claimRef": {"namespace": "n", "name": "c"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [` + terms + `]}}}}`
+	volume := func(terms, phase string) string {
+		return `{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v", "uid": "3"}, "spec": {"claimRef": {"namespace": "n", "name": "c"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [` + terms + `]}}}, "status": {"phase": "` + phase + `"}}`
 	}
 	const term = `{"matchExpressions": [{"key": "arch", "operator": "NotIn", "values": ["x"]}, {"key": "zone", "operator": "In", "values": ["a"]}]}`
 
 	for _, test := range []struct{ name, text, want string }{
-		{"a Deployment without a ready pod", deployment(""), `map[Deployment n/d:{Deployment n d 2 0 map[a:b]}] [] map[]`},
-		{"one that is ready", deployment(`"readyReplicas": 1`), `map[Deployment n/d:{Deployment n d 2 1 map[a:b]}] [] map[]`},
-		{"one that becomes ready", deployment("") + deployment(`"readyReplicas": 1`), `map[Deployment n/d:{Deployment n d 2 1 map[a:b]}] [] map[]`},
-		{"a manifest", strings.Replace(deployment(""), `, "uid": "1"`, "", 1), `map[] [] map[]`},
-		{"a report about a Job", report("Job/n/a failed"), `map[] [{Kustomization n k  Ready False Job/n/a failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
-		{"a later report", report("Job/n/a failed") + report("Job/n/b failed"), `map[] [{Kustomization n k  Ready False Job/n/b failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
-		{"a report about something else", report("Secret a failed"), `map[] [] map[]`},
-		{"a volume of a zone", volume(term), `map[] [] map[n/c:{zone [a]}]`},
-		{"a volume of one place or another", volume(term + "," + term), `map[] [] map[]`},
+		{"a Deployment", deployment(`"readyReplicas": 1`), `[Deployment n/d map[status:map[readyReplicas:1]]] [] map[]`},
+		{"one that becomes ready", deployment("") + deployment(`"readyReplicas": 1`), `[Deployment n/d map[status:map[readyReplicas:1]]] [] map[]`},
+		{"one that is gone", watched("ADDED", deployment("")) + watched("DELETED", deployment("")), `[] [] map[]`},
+		{"a Secret", `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"password": "aHVudGVyMg=="}}`, `[Secret s map[data:map[password:<nil>]]] [] map[]`},
+		{"a report about a Job", report("Job/n/a failed"), `[] [{Kustomization n k  Ready False Job/n/a failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
+		{"a later report", report("Job/n/a failed") + report("Job/n/b failed"), `[] [{Kustomization n k  Ready False Job/n/b failed 0001-01-01 00:00:00 +0000 UTC}] map[]`},
+		{"a report about something else", report("Secret a failed"), `[] [] map[]`},
+		{"a volume of a zone", volume(term, ""), `[] [] map[n/c:{v zone [a]}]`},
+		{"a volume of one place or another", volume(term+","+term, ""), `[] [] map[]`},
+		{"a volume that is released", volume(term, "") + volume(term, "Released"), `[] [] map[]`},
 	} {
+		var kept []string
 		o := readText("f.json", test.text)
-		if got := fmt.Sprint(o.Backends, o.Reports, o.Volumes); got != test.want {
+		for _, kind := range []string{"Deployment", "Secret"} {
+			for key, x := range o.Kept[kind] {
+				delete(x.Fields, "apiVersion")
+				delete(x.Fields, "kind")
+				kept = append(kept, fmt.Sprint(kind, " ", key, " ", x.Fields))
+			}
+		}
+		if got := fmt.Sprint(kept, o.Reports, o.Volumes); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
+	}
+}
+
+// TestDropped: what is left out because there is too much of it is a problem of the input.
+func TestDropped(t *testing.T) {
+	var b strings.Builder
+	for i := range max(maxKept, maxReports) + 2 {
+		fmt.Fprintf(&b, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c%d"}}`+"\n", i)
+		if i < maxReports+2 {
+			fmt.Fprintf(&b, `{"apiVersion": "x/v1", "kind": "X", "metadata": {"name": "x%d"}, "status": {"conditions": [{"type": "Ready", "status": "False", "message": "Job %d"}]}}`+"\n", i, i)
+		}
+	}
+	o := readText("f.json", b.String())
+	if len(o.Reports) != maxReports || o.HasAll() || len(o.Problems) != 2 {
+		t.Errorf("%d reports, problems %v", len(o.Reports), o.Problems)
 	}
 }

@@ -1,0 +1,305 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// This file finds what the pod template itself says about a trouble.
+
+// ownHints are about the fields of the pod template that a trouble may come from.
+func (l *look) ownHints() []hint {
+	spec, _ := l.template()["spec"].(map[string]any)
+	return slices.Concat(l.unitHints(spec), l.spreadHints(spec), l.volumeKinds(spec), l.userHints(spec), l.indexHints(),
+		l.rangeHints(), l.warnings())
+}
+
+// unitHints report sizes whose unit was probably forgotten: 500 cores, or half a byte.
+func (l *look) unitHints(spec map[string]any) (all []hint) {
+	for _, c := range slices.Concat(elements(spec["initContainers"]), elements(spec["containers"])) {
+		for _, which := range []string{"requests", "limits"} {
+			cpu, memory := read.At(c, "resources."+which+".cpu"), read.At(c, "resources."+which+".memory")
+			if n, ok := quantity(cpu); ok && n >= 100 && cpu != nil {
+				all = append(all, hint{text: fmt.Sprintf("%s.cpu of container %s is %v, which is %v cores; %vm is %g "+
+					"of one",
+					which, str(c, "name"), cpu, n, n, n/1000), points: []string{"insufficient cpu", "cpu="},
+					remedies: []*Remedy{
+						when("thousandths of a core are meant", l.again(fmt.Sprintf("write %s.cpu: %vm", which, n)))}})
+			}
+			if n, ok := quantity(memory); ok && n < 1<<20 && memory != nil {
+				meant := strings.TrimRight(fmt.Sprint(memory), "mKki") + "Mi"
+				all = append(all, hint{text: fmt.Sprintf("%s.memory of container %s is %v, which is %g bytes", which,
+					str(c, "name"), memory, n), alone: true, points: []string{"memory", "oom", "cannot start",
+					"sandbox"},
+					remedies: []*Remedy{when(meant+" is meant", l.again(fmt.Sprintf("write %s.memory: %s", which,
+						meant)))}})
+			}
+		}
+	}
+	return all
+}
+
+// spreadHints report rules under which the Job's own pods exclude each other.
+func (l *look) spreadHints(spec map[string]any) (all []hint) {
+	places := func(key string) string {
+		n := len(l.e.withLabel(key))
+		if len(l.e.objects.Nodes) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("; the nodes that were read have %s of it", count(int64(n), "value"))
+	}
+	fewer := func(n int64) []*Remedy {
+		if n < 1 || n >= int64(value.Of(l.spec.Parallelism)) {
+			return nil
+		}
+		return []*Remedy{l.set(fmt.Sprintf("let %s run at a time", count(n, "pod")), "spec.parallelism", n,
+			"pods beyond that are deleted, those that are pending first; they do not count as failed")}
+	}
+
+	const required = "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+	for _, term := range elements(read.At(spec, required)) {
+		key, selector := str(term, "topologyKey"), read.At(term, "labelSelector")
+		if selector == nil || !selects(selector, l.podLabels()) {
+			continue
+		}
+		all = append(all, hint{text: fmt.Sprintf("podAntiAffinity of the template selects the Job's own pods: of "+
+			"them, each value of %s has one at most, and parallelism is %d%s", key, value.Of(l.spec.Parallelism),
+			places(key)),
+			points: []string{"anti-affinity"}, remedies: fewer(int64(len(l.e.withLabel(key))))})
+	}
+	for _, c := range elements(spec["topologySpreadConstraints"]) {
+		key, selector := str(c, "topologyKey"), read.At(c, "labelSelector")
+		isHard := str(c, "whenUnsatisfiable") != "ScheduleAnyway"
+		if !isHard {
+			continue
+		}
+		text := fmt.Sprintf("the Job's own pods count for its topologySpreadConstraints: maxSkew %v over %s%s",
+			read.At(c, "maxSkew"), key, places(key))
+		if selector != nil && !selects(selector, l.podLabels()) {
+			text = fmt.Sprintf("the selector of topologySpreadConstraints for %s does not select the Job's own pods%s",
+				key, places(key))
+		}
+		all = append(all, hint{text: text, points: []string{"topology spread"}})
+	}
+	return all
+}
+
+// volumeKinds are about the volumes of the template: their sizes, and kinds that the kubelet does not mount.
+func (l *look) volumeKinds(spec map[string]any) (all []hint) {
+	for _, v := range elements(spec["volumes"]) {
+		name := str(v, "name")
+		if dir, is := read.At(v, "emptyDir").(map[string]any); is && dir["sizeLimit"] != nil {
+			raise := l.again(fmt.Sprintf("raise sizeLimit of volume %s, or let the program delete what it does not "+
+				"need",
+				name))
+			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir with sizeLimit %v", name,
+				dir["sizeLimit"]),
+				points:   []string{"no space left", `emptydir volume "` + name, "emptydir volume '" + name},
+				remedies: []*Remedy{raise}})
+		} else if is && dir["medium"] == "Memory" {
+			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir in memory: what is written to it "+
+				"counts as memory of the container", name), points: []string{"memory", "oomkilled", "no space left"}})
+		}
+		if read.At(v, "gitRepo") != nil {
+			all = append(all, hint{text: fmt.Sprintf("volume %s is a gitRepo, which kubelets from Kubernetes 1.33 on "+
+				"do not mount unless told to", name), points: []string{"gitrepo", "git-repo", name},
+				remedies: []*Remedy{
+					l.again("clone in an init container, into an emptyDir that both mount")}})
+		}
+	}
+	return all
+}
+
+// userHints are about the user of a container and the volume of the path that it cannot use.
+func (l *look) userHints(spec map[string]any) []hint {
+	for _, p := range l.pods {
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			message := c.Message
+			if c.Last != nil {
+				message += "\n" + c.Last.Message
+			}
+			const denied, fixed = "permission denied", "read-only file system"
+			if !contains(message, denied, "eacces", fixed, "erofs") || neverRan(c.Reason) {
+				continue
+			}
+			if f, ok := l.userHint(spec, p.Spec.Container(c.Name), message); ok {
+				f.points, f.instead = []string{denied, "eacces", fixed, "erofs"}, len(f.remedies) > 0
+				return []hint{f}
+			}
+		}
+	}
+	return nil
+}
+
+func (l *look) userHint(spec map[string]any, c read.ContainerSpec, message string) (f hint, ok bool) {
+	var own any
+	for _, other := range slices.Concat(elements(spec["initContainers"]), elements(spec["containers"])) {
+		if str(other, "name") == c.Name {
+			own = other
+		}
+	}
+	field := func(name string) any {
+		if v := read.At(own, "securityContext."+name); v != nil {
+			return v
+		}
+		return read.At(spec, "securityContext."+name)
+	}
+
+	mount, volume, path := pathIn(message, own, spec)
+	where := "the image"
+	switch {
+	case path == "":
+		return f, false
+	case volume != nil:
+		where = "volume " + str(volume, "name")
+	}
+	group, user := read.At(spec, "securityContext.fsGroup"), field("runAsUser")
+	isFiles := read.At(volume, "configMap") != nil || read.At(volume, "secret") != nil
+	isFixed := volume != nil && (isFiles || read.At(mount, "readOnly") == true)
+	isRoot, _ := field("readOnlyRootFilesystem").(bool)
+
+	switch {
+	case isFixed:
+		return hint{text: fmt.Sprintf("%s comes from %s, which is mounted read-only", path, where),
+			remedies: []*Remedy{l.again("let it write to another volume, such as an emptyDir")}}, true
+	case volume == nil && isRoot:
+		return hint{text: fmt.Sprintf("readOnlyRootFilesystem is true, and no volume is mounted at %s", path),
+			remedies: []*Remedy{l.again("mount an emptyDir at the folder of " + path)}}, true
+	case volume != nil && user != nil && group == nil:
+		return hint{text: fmt.Sprintf("%s comes from %s, the container runs as user %v, and fsGroup is not set, so "+
+			"that the files keep the group that they have", path, where, user), remedies: []*Remedy{l.again(fmt.Sprintf(
+			"set securityContext.fsGroup of the pod, such as to %v: the kubelet gives the files of the volume that "+
+				"group, if its driver can", user))}}, true
+	case user != nil || group != nil:
+		return hint{text: fmt.Sprintf("%s comes from %s; runAsUser is %s, and fsGroup %s", path, where,
+			orNone(show(user)), orNone(show(group)))}, true
+	}
+	return f, false
+}
+
+func show(value any) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// pathIn returns the first path that a message names, and the mount and volume that it is on, or nil.
+func pathIn(message string, container, spec any) (mount, volume any, path string) {
+	isEnd := func(r rune) bool { return strings.ContainsRune(" \t\n'\"`,;()[]", r) }
+	for _, w := range strings.FieldsFunc(message, isEnd) {
+		if strings.HasPrefix(w, "/") && len(w) > 1 {
+			path = strings.TrimRight(w, ":.")
+			break
+		}
+	}
+	longest := 0
+	for _, m := range elements(read.At(container, "volumeMounts")) {
+		at := strings.TrimSuffix(str(m, "mountPath"), "/")
+		if isBelow := path == at || strings.HasPrefix(path, at+"/"); isBelow && len(at) >= longest {
+			mount, longest = m, len(at)
+		}
+	}
+	for _, v := range elements(read.At(spec, "volumes")) {
+		if mount != nil && str(v, "name") == str(mount, "name") {
+			volume = v
+		}
+	}
+	return mount, volume, path
+}
+
+// indexHints report that a program names a part by another number than its index, which begins at 0.
+func (l *look) indexHints() []hint {
+	if !l.isIndexed() || l.spec.Completions == nil {
+		return nil
+	}
+	for i, p := range l.pods {
+		index := int(l.snapshot.Pods[i].Index.Int32())
+		for k := range p.Containers {
+			words := wordsIn(strings.ToLower(p.Containers[k].Message))
+			for at, w := range words[:max(len(words)-1, 0)] {
+				n, err := strconv.Atoi(strings.TrimLeft(words[at+1], "#"))
+				isPart := strings.Contains(" shard partition chunk part index slice ", " "+w+" ")
+				isOff := n == index+1 || n == int(*l.spec.Completions)
+				isOff = isOff || n == 0 && index == 0
+				hasFailed := p.Containers[k].Ended && p.Containers[k].ExitCode != 0
+				if isMeant := err == nil && isPart && isOff; !isMeant || !hasFailed {
+					continue
+				}
+				return []hint{{text: fmt.Sprintf("it names %s %d, and pod %s has index %d: JOB_COMPLETION_INDEX "+
+					"counts from 0 to %d", w, n, p.Name, index, *l.spec.Completions-1), points: []string{w},
+					remedies: []*Remedy{
+						when("its parts count from 1", l.again("let the program add 1 to JOB_COMPLETION_INDEX where "+
+							"it needs the number, and nowhere else"))}}}
+			}
+		}
+	}
+	return nil
+}
+
+// rangeHints name the LimitRanges that set the limits of containers.
+func (l *look) rangeHints() (all []hint) {
+	points := []string{"limitrange", "maximum cpu", "maximum memory", "minimum cpu", "minimum memory"}
+	for _, p := range l.pods[:min(1, len(l.pods))] {
+		for _, c := range p.Spec.Containers {
+			if c.MemoryLimit != "" && l.isRangeLimit(c.Name) {
+				points = append(points, "oomkilled")
+			}
+		}
+	}
+
+	for _, x := range l.e.othersIn("LimitRange", l.job.Namespace) {
+		for _, limit := range elements(x.At("spec.limits")) {
+			fields, _ := limit.(map[string]any)
+			var parts []string
+			for _, key := range []string{"default", "defaultRequest", "max", "min", "maxLimitRequestRatio"} {
+				if fields[key] != nil {
+					parts = append(parts, key+" "+brief(written(fields[key])))
+				}
+			}
+			text := fmt.Sprintf("LimitRange %s for each %s: %s", x.Key(), str(limit, "type"), list(parts))
+			all = append(all, hint{text: text, points: points})
+		}
+	}
+	return all
+}
+
+// quotedElsewhere are the reasons of the warnings that the findings about pods quote themselves.
+const quotedElsewhere = " FailedScheduling Unhealthy BackOff Failed FailedMount FailedAttachVolume FailedMapVolume " +
+	"FailedCreatePodSandBox FailedCreatePodContainer NetworkNotReady FailedToRetrieveImagePullSecret " +
+	"FailedScaleUp ScaleUpTimedOut "
+
+// warnings quotes the newest other warning about a pod that waits, and about the Job.
+func (l *look) warnings() (all []hint) {
+	for i, p := range l.pods {
+		events := slices.DeleteFunc(slices.Clone(l.podEvents[i]), func(e read.Event) bool {
+			return strings.Contains(quotedElsewhere, " "+e.Reason+" ")
+		})
+		isWaiting := l.snapshot.Pods[i].Phase == job.PodPending
+		if e := latestWarning(events); e != nil && isWaiting {
+			all = append(all, hint{text: fmt.Sprintf("the last warning about %s, %s %s: %s", p.Name, e.Reason,
+				l.at(e.Last), told(e.Message)), name: p.Name})
+		}
+	}
+	all = all[:min(1, len(all))]
+
+	const known = " FailedCreate FailedDelete BackoffLimitExceeded DeadlineExceeded PodFailurePolicy FailedIndexes " +
+		"TooManySucceededPods MaxFailedIndexesExceeded "
+	e := latestWarning(l.events)
+	if isNew := e != nil && l.now.Sub(e.Last) < time.Hour; isNew && !strings.Contains(known, " "+e.Reason+" ") {
+		all = append(all, hint{
+			text:   fmt.Sprintf("the last warning about the Job, %s %s: %s", e.Reason, l.at(e.Last), told(e.Message)),
+			points: []string{"nothing has changed for"}, alone: true,
+			remedies: []*Remedy{inspect("look at its events", kubectl(l.job.Namespace, "describe", "job", l.job.Name))},
+		})
+	}
+	return all
+}

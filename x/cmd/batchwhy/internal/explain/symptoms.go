@@ -1,0 +1,144 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// symptom is a kind of error that programs print, and what to do about it. The text of do has at most one
+// %s, the host that the message names. If look is empty, the cause lies in the manifest or the image.
+// Otherwise it names the kinds to look at.
+type symptom struct {
+	words    []string
+	do, look string
+}
+
+const network, secrets = "services,endpointslices,networkpolicies", "secrets,serviceaccounts"
+
+// symptoms are looked for in this order: what is special comes first.
+var symptoms = []symptom{
+	{[]string{"certificate has expired", "not yet valid", "certificate expired"},
+		"renew the certificate of %s; if it is valid, the clock of the node is wrong", secrets},
+	{[]string{"x509", "certificate verify failed", "self-signed certificate", "self signed certificate", "local issuer",
+		"pkix path"}, "give the program the CA that has signed the certificate of %s, or use the host name that is " +
+		"in the certificate", "configmaps,secrets"},
+	{unresolved, "correct the host name %s: a name without a dot is looked up in the pod's own namespace, and " +
+		"NAME.NAMESPACE in another one", network},
+	{declined, "look what should listen at %s, and whether it is ready: the machine answers, and nothing takes " +
+		"connections on that port", network},
+	{[]string{"dirty database", "is dirty"}, "repair the schema by hand before anything runs again: an earlier " +
+		"migration stopped halfway, and the tool goes on only when somebody has looked what it had done", "jobs,pods"},
+	{[]string{"deadlock", "lock wait timeout", "lock timeout", "could not obtain lock", "state lock", "advisory lock",
+		"is locked", "unable to lock"}, "find out who holds the lock before anything runs again: another run, or one " +
+		"that was ended. Take it off by hand only if its holder is certainly gone", "jobs,pods"},
+	{[]string{"too many connections", "too many clients", "connection slots"}, "let fewer pods run at a time, or " +
+		"raise the limit of the database: all its connections are taken", "jobs,pods"},
+	{[]string{"429", "too many requests", "toomanyrequests", "rate limit", "rate exceeded", "throttl"},
+		"ask less often, with fewer pods at a time or longer pauses: the other side limits the rate", "jobs,pods"},
+	{[]string{"publickey", "authentication failed", "access denied for user", "invalid username or password",
+		"unauthorized", " 401", "invalid credentials", "token is expired", "token has expired", "expiredtoken",
+		"could not read username", "unable to locate credentials", "invalidaccesskeyid", "signaturedoesnotmatch"},
+		"correct the credentials that the program uses: the other side refuses them", secrets},
+	{[]string{"accessdenied", "access denied", " 403", "not authorized to perform", "permission_denied",
+		"insufficient privilege", "permission denied for"}, "give the identity that the program uses the right: the " +
+		"other side knows it, and does not let it do this", secrets},
+	{[]string{"too many open files", "emfile"}, "let the program close files, or raise its limit of open files", ""},
+	{[]string{"address already in use", "eaddrinuse"}, "choose another port (the containers of a pod share its " +
+		"ports, and with hostNetwork all pods of a node do)", ""},
+	{[]string{"no space left", "enospc", "disk quota exceeded"}, "make room, or give it a larger volume: what it " +
+		"writes to is full", "persistentvolumeclaims"},
+	{[]string{"read-only file system", "erofs"}, "let it write to a volume, such as an emptyDir (the place that it " +
+		"names cannot be written)", ""},
+	{[]string{"permission denied", "eacces", "operation not permitted"}, "give the user of the container the rights " +
+		"on what it names", ""},
+	{[]string{"unknown flag", "unrecognized argument", "unrecognized option", "no such option", "unknown option",
+		"not defined: -", "invalid option", "unknown command"}, "correct command or args (the program of this image " +
+		"does not know the option)", ""},
+	{[]string{"no module named", "modulenotfound", "cannot find module", "classnotfound", "noclassdeffound",
+		"cannot open shared object", "cannot find package", "cannot load such file"}, "build the image with the part " +
+		"that it names, or start the program where that is", ""},
+	{[]string{"no such table", "unknown column", "relation \"", "undefined table", "unknown table", "table '"},
+		"look whether the schema is up to date: a migration may have to run before this", "jobs,pods"},
+	{[]string{"already exists", "duplicate key", "duplicate entry", "unique constraint"}, "look what an earlier try " +
+		"has left: the work must accept its own traces before it is done again", "jobs,pods"},
+	{[]string{"502 bad gateway", "503 service", "504 gateway", "500 internal server error", "service unavailable"},
+		"look at the other side, %s: it has answered with an error of its own", network},
+	{unanswered, "look what lies between the pod and %s: nothing has answered, as with a NetworkPolicy, a firewall " +
+		"or a wrong address", network},
+	{[]string{"keyerror", "is not set", "must be set", "missing required env", "environment variable"},
+		"set the environment variable that it names, in env of the container", ""},
+	{[]string{"no such file or directory", "filenotfound", "enoent"}, "correct the path, or mount what should be " +
+		"there (it does not exist in the container)", ""},
+}
+
+// symptomOf returns the kind of error that a message shows, and its line, or nil and the last line.
+func symptomOf(message string) (s *symptom, line string) {
+	lines := slices.DeleteFunc(strings.Split(message, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	for i := range symptoms {
+		for _, line := range lines {
+			if contains(line, symptoms[i].words...) {
+				return &symptoms[i], line
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil, ""
+	}
+	return nil, lines[len(lines)-1]
+}
+
+// startWith says what to do about what a container has printed: it begins with that, and with the log only
+// if nothing of it is known.
+func (l *look) startWith(p *read.Pod, c *read.Container, end read.End, previous bool) []*Remedy {
+	logs := l.logs(p, c.Name, previous)
+	s, line := symptomOf(end.Message)
+	if line == "" || neverRan(end.Reason) {
+		return []*Remedy{logs, l.rerun("correct what makes it fail")}
+	}
+
+	logs = when("this does not show why", withDo(logs, strings.Replace(logs.Do, "Read what", "read all that", 1)))
+	_, isRefused := refusedIn(end.Message, l.job.Namespace)
+	switch {
+	case isRefused:
+		return []*Remedy{l.rerun("correct what makes it fail"), logs} // notAllowed says how
+	case s == nil:
+		return []*Remedy{l.rerun("correct the cause of " + inQuotes(line)), logs}
+	case s.look == "":
+		return []*Remedy{l.again(s.do), logs}
+	}
+
+	do, ns := s.do, l.job.Namespace
+	if strings.Contains(do, "%s") {
+		host, port := hostIn(line)
+		if port > 0 && host != "" {
+			host += fmt.Sprint(":", port)
+		}
+		do = fmt.Sprintf(do, cmp.Or(host, "the host that it names"))
+	}
+	return []*Remedy{inspect(do, kubectl(ns, "get", s.look)), l.rerun("correct what makes it fail"), logs}
+}
+
+// inQuotes quotes the begin of a line.
+func inQuotes(line string) string {
+	const most = 80
+	line = strings.Join(strings.Fields(strings.ReplaceAll(line, `"`, "'")), " ")
+	if r := []rune(line); len(r) > most {
+		line = string(r[:most]) + "…"
+	}
+	return `"` + line + `"`
+}
+
+// awaits says what to do about an init container that does not end.
+func (l *look) awaits(p *read.Pod, c *read.Container) []*Remedy {
+	all := l.startWith(p, c, read.End{Message: c.Message}, false)
+	all = slices.DeleteFunc(all, func(r *Remedy) bool { return len(r.Acts()) > 0 }) // it has not failed
+	if c.Message == "" {
+		all = []*Remedy{when("it waits for something that is not there", withDo(all[0], "read what it printed, and "+
+			"start what it waits for"))}
+	}
+	return all
+}
