@@ -3,13 +3,16 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
 // overQuota is a resource of which a quota has not enough, from a message such as "exceeded quota: q,
 // requested: requests.cpu=8, used: requests.cpu=4, limited: requests.cpu=10".
 type overQuota struct {
-	resource         string
+	quota, resource  string
 	requested, limit float64
 }
 
@@ -28,10 +31,12 @@ func overQuotas(message string) (all []overQuota) {
 		}
 		return values
 	}
+	_, name, _ := strings.Cut(message, "exceeded quota: ")
+	name, _, _ = strings.Cut(name, ",")
 	requested, limits := part("requested"), part("limited")
 	for _, resource := range sortedKeys(requested) {
 		if limit, is := limits[resource]; is {
-			all = append(all, overQuota{resource, requested[resource], limit})
+			all = append(all, overQuota{name, resource, requested[resource], limit})
 		}
 	}
 	return all
@@ -51,16 +56,26 @@ func (l *look) quotaText(message string) (text string) {
 		case q.isOfObjects():
 			text += fmt.Sprintf("; %s counts objects as long as they exist, ended or not", q.resource)
 		default:
-			text += l.takersText(q.resource)
+			text += l.takersText(&q)
 		}
 	}
 	return text
 }
 
-// takers are the pods of the namespace that have not ended, by who has created them. mayEnd is false if none
-// of them is of a Job: what others create stays.
-func (l *look) takers() (all tally, mayEnd bool) {
+// takers are the pods of the namespace that have not ended and ask for the resource of a quota, by who has
+// created them. mayEnd is false if all of them stay. There are none if the quota counts only some pods.
+func (l *look) takers(q *overQuota) (all tally, mayEnd bool) {
+	x := l.e.other("ResourceQuota", l.job.Namespace, q.quota)
+	isScoped := x != nil && (x.At("spec.scopes") != nil || x.At("spec.scopeSelector") != nil)
+	asks := func(c read.ContainerSpec) bool {
+		sizes := map[string]string{"cpu": c.CPU, "memory": c.Memory, "limits.memory": c.MemoryLimit, "pods": "1"}
+		return sizes[strings.TrimPrefix(q.resource, "requests.")] != ""
+	}
+
 	for _, p := range l.e.livePods("namespace " + l.job.Namespace) {
+		if isScoped || !slices.ContainsFunc(p.Spec.Containers, asks) {
+			continue
+		}
 		owner := p.Controller()
 		name := strings.TrimSpace(owner.Kind + " " + cmp.Or(owner.Name, p.Name))
 		isLeaving := p.Object.Deletion != nil
@@ -68,19 +83,19 @@ func (l *look) takers() (all tally, mayEnd bool) {
 			name += " (being deleted)"
 		}
 		all.add(name)
-		ends := owner.Kind == "Job" || owner.Kind == "" || isLeaving
-		mayEnd = mayEnd || ends
+		stays := strings.Contains(" ReplicaSet StatefulSet DaemonSet ", " "+owner.Kind+" ")
+		mayEnd = mayEnd || !stays || isLeaving
 	}
 	return all, mayEnd || len(all.order) == 0
 }
 
-func (l *look) takersText(resource string) string {
-	all, mayEnd := l.takers()
+func (l *look) takersText(q *overQuota) string {
+	all, mayEnd := l.takers(q)
 	if len(all.order) == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("; pods that have ended do not count for %s; those that were read and count are of %s",
-		resource, all.list())
+		q.resource, all.list())
 	if !mayEnd {
 		text += ", which do not end by themselves"
 	}
@@ -90,7 +105,7 @@ func (l *look) takersText(resource string) string {
 // quotaRemedies say what to do if a quota refuses pods.
 func (l *look) quotaRemedies(message string) (all []*Remedy) {
 	const retries = "; the controller retries by itself, at most a minute apart"
-	ns, waits, isSize := l.job.Namespace, true, false
+	ns, waits, isSize, mayEnd := l.job.Namespace, true, false, true
 	for _, q := range overQuotas(message) {
 		hasSize := contains(q.resource, "cpu", "memory", "storage", "gpu")
 		switch {
@@ -102,15 +117,15 @@ func (l *look) quotaRemedies(message string) (all []*Remedy) {
 				"before"+retries,
 				kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "jobs,pods")))
 		}
+		_, ends := l.takers(&q)
+		mayEnd = mayEnd && ends
 		helps := q.requested <= q.limit && !q.isOfObjects()
 		waits, isSize = waits && helps, isSize || hasSize
 	}
 
-	_, mayEnd := l.takers()
 	switch {
 	case waits && !mayEnd:
-		all = append(all, inspect("make room: end what is not needed. No pod of a Job is among those that count, so "+
-			"that waiting makes none"+retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods",
+		all = append(all, inspect("make room: end what is not needed. Those that count stay, so that waiting makes none"+retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods",
 			"--field-selector=status.phase!=Succeeded,status.phase!=Failed")))
 	case waits:
 		all = append(all, inspect("make room: wait for pods that end by themselves, or end what is not needed; pods "+

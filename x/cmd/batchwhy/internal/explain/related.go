@@ -108,9 +108,13 @@ func (l *look) gonePoints(f *Finding, r *hint) bool {
 func (l *look) related(wrong string) (all []hint) {
 	all = append(l.e.keptHints(&l.job.Meta), l.budgetHints()...)
 	for _, o := range l.job.Owners {
-		if x := l.e.other(o.Kind, l.job.Namespace, o.Name); x != nil {
+		x, what := l.e.other(o.Kind, l.job.Namespace, o.Name), "which owns the Job"
+		if o.Controller {
+			what = "which has created the Job"
+		}
+		if x != nil && x.UID == o.UID {
 			all = append(all, l.jobSetHints(x)...)
-			all = append(all, l.e.hintOf(x, "which has created the Job")...)
+			all = append(all, l.e.hintOf(x, what)...)
 		}
 	}
 	if wrong == "" && !l.isSuspended() {
@@ -127,7 +131,7 @@ func (l *look) related(wrong string) (all []hint) {
 		}
 	}
 	return slices.Concat(all, l.namedHints(wordsIn(wrong)), l.rightsHints(), l.hostHints(), l.policyHints(),
-		l.nodeHints(), l.pullHints(), l.queueHints(), l.injectedHints(), l.ownHints())
+		l.nodeHints(), l.pullHints(wrong), l.queueHints(), l.injectedHints(), l.ownHints())
 }
 
 // pointsTo has the words by which a trouble points to an object of a kind.
@@ -444,8 +448,9 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 func (l *look) makers(r reference) (all []hint) {
 	for _, kind := range sortedKeys(l.e.objects.Kept) {
 		for _, x := range l.e.othersIn(kind, l.job.Namespace) {
-			isMaker := x.Namespace != "" && (x.Name == r.name || mentions(x.At("spec"), r.name))
-			if isMaker && x.Kind != "Deployment" && x.Kind != "StatefulSet" {
+			isNamed := r.kind == "Secret" && x.Name == r.name && contains(kind, "secret", "certificate")
+			isMaker := isNamed || mentions(x.At("spec"), r.name)
+			if x.Namespace != "" && isMaker && x.Kind != "Deployment" && x.Kind != "StatefulSet" {
 				all = append(all, l.named(l.e.hintOf(x, "which names "+r.name), r.name)...)
 			}
 		}
@@ -487,11 +492,15 @@ func (l *look) volumeHints(claim *read.Other) (all []hint) {
 		return nil
 	}
 
-	if volume == "" && len(classes) > 0 && classes[class] == nil {
+	hasVolume := slices.ContainsFunc(l.e.othersIn("PersistentVolume", ""), func(x *read.Other) bool {
+		return str(x.Fields, "spec.storageClassName") == class // a class by name only
+	})
+	isBound := volume != "" || class == "" || hasVolume
+	if !isBound && len(classes) > 0 && classes[class] == nil {
 		all = append(all, hint{text: fmt.Sprintf("the input has no StorageClass %s, which the claim names; it has %s",
-			class, list(sortedKeys(classes))), points: pointsTo[claim.Kind], remedies: []*Remedy{inspect("create the "+
-			"claim anew with a class that exists, or create the class: the claim is not bound, so that no data is lost",
-			kubectl(claim.Namespace, "get", "pvc", claim.Name, "-o", "yaml"))}})
+			class, list(sortedKeys(classes))), points: pointsTo[claim.Kind], remedies: []*Remedy{remedy("create the "+
+			"class, or the claim anew with one that exists; this shows the claim", kubectl(claim.Namespace, "get", "pvc",
+			claim.Name, "-o", "yaml"), "the claim is not bound, so that no data is lost")}})
 	}
 	if x := classes[class]; volume == "" && x != nil {
 		if mode, _ := x.Fields["volumeBindingMode"].(string); mode == "WaitForFirstConsumer" {
@@ -503,6 +512,9 @@ func (l *look) volumeHints(claim *read.Other) (all []hint) {
 		if name, _ := x.At("spec.source.persistentVolumeName").(string); name == volume && volume != "" {
 			node, _ := x.At("spec.nodeName").(string)
 			text := fmt.Sprintf("its volume %s is attached to node %s", volume, node)
+			if attached, is := x.At("status.attached").(bool); is && !attached {
+				text = fmt.Sprintf("its volume %s is to be attached to node %s, and is not yet", volume, node)
+			}
 			if why := l.e.troubleWith(x); why != "" {
 				text = fmt.Sprintf("VolumeAttachment %s of its volume to node %s %s", x.Name, node, why)
 			}
@@ -537,28 +549,32 @@ func (l *look) jobSetHints(x *read.Other) (all []hint) {
 
 // keptHints are about the tool that keeps an object: what it reports, and whether it sets changes back.
 func (e *Explainer) keptHints(m *read.Meta) (all []hint) {
-	k := keeperOf(m)
-	for _, kind := range []string{"Application", "HelmRelease", "Kustomization"} {
-		for _, key := range sortedKeys(e.objects.Kept[kind]) {
-			x := e.objects.Kept[kind][key]
-			isKind := (kind == "Application") == (k.name == "Argo CD")
-			if k.of == "" || k.of != x.Name || !isKind {
-				continue
+	k, kind := keeperOf(m), "HelmRelease"
+	switch {
+	case k.name == "Argo CD":
+		kind = "Application"
+	case strings.Contains(k.source, "Kustomization"):
+		kind = "Kustomization"
+	}
+	for _, key := range sortedKeys(e.objects.Kept[kind]) {
+		x := e.objects.Kept[kind][key]
+		if k.of == "" || k.of != x.Name {
+			continue
+		}
+		isReported := slices.ContainsFunc(e.objects.Reports, func(r read.Report) bool { // they name the Job
+			return r.Kind == kind && r.Namespace == x.Namespace && r.Name == x.Name
+		})
+		if !isReported {
+			all = append(all, e.hintOf(x, "which keeps it")...)
+		}
+		if heals, _ := x.At("spec.syncPolicy.automated.selfHeal").(bool); heals {
+			text := fmt.Sprintf("Application %s has selfHeal: Argo CD sets back what is changed by hand, such as "+
+				"with kubectl edit", x.Key())
+			if prune, _ := x.At("spec.syncPolicy.automated.prune").(bool); prune {
+				text += ", and deletes what its source does not have any more (prune)"
 			}
-			for _, h := range e.hintOf(x, "which keeps it") {
-				if !contains(h.text, "job") { // reports name the Job that they are about
-					all = append(all, h)
-				}
-			}
-			if heals, _ := x.At("spec.syncPolicy.automated.selfHeal").(bool); heals {
-				text := fmt.Sprintf("Application %s has selfHeal: Argo CD sets back what is changed by hand, such as "+
-					"with kubectl edit", x.Key())
-				if prune, _ := x.At("spec.syncPolicy.automated.prune").(bool); prune {
-					text += ", and deletes what its source does not have any more (prune)"
-				}
-				all = append(all, hint{text: text, alone: true, remedies: []*Remedy{inspect(
-					"change it in "+k.source, "argocd app get "+quote(x.Name))}})
-			}
+			all = append(all, hint{text: text, alone: true, remedies: []*Remedy{inspect(
+				"change it in "+k.source, "argocd app get "+quote(x.Name))}})
 		}
 	}
 	return all

@@ -68,7 +68,9 @@ func refusedIn(message, namespace string) (r refusedRight, ok bool) {
 	r.account, rest, _ = strings.Cut(rest, `"`)
 	_, rest, isRefused := strings.Cut(rest, "cannot ")
 	r.verb, _, _ = strings.Cut(rest, " ")
-	r.resource, r.group = quoted(rest, "resource"), quoted(rest, "API group")
+	_, r.resource, _ = strings.Cut(rest, `resource "`) // such as pods/log
+	r.resource, _, _ = strings.Cut(r.resource, `"`)
+	r.group = quoted(rest, "API group")
 	if !contains(rest, "at the cluster scope") {
 		r.namespace = quoted(rest, "in the namespace")
 	}
@@ -97,6 +99,7 @@ func (e *Explainer) rightsOf(r refusedRight, home string) (all []hint) {
 	}
 	points := []string{"system:serviceaccount:" + home + ":" + r.account}
 	has := false
+	var fix []*Remedy
 
 	for _, b := range bindings {
 		isBound, elsewhere := false, ""
@@ -108,33 +111,38 @@ func (e *Explainer) rightsOf(r refusedRight, home string) (all []hint) {
 		}
 		kind, name := str(b.Fields, "roleRef.kind"), str(b.Fields, "roleRef.name")
 		role := e.other(kind, b.Namespace, name)
+		isOther := b.Namespace != home || r.account == "default" || e.other("ServiceAccount", elsewhere, r.account) != nil
 		switch {
-		case !isBound && elsewhere == "":
+		case !isBound && (elsewhere == "" || isOther):
 			continue
 		case !isBound:
 			all = append(all, hint{text: fmt.Sprintf("%s %s names service account %s of namespace %s, and the pod "+
-				"runs in namespace %s", b.Kind, b.Key(), r.account, elsewhere, home), points: points,
-				remedies: []*Remedy{remedy(fmt.Sprintf("correct the namespace of the subject in %s %s", b.Kind, b.Name),
-					kubectl(b.Namespace, "edit", strings.ToLower(b.Kind), b.Name),
-					"each pod of that account then has the rights of "+name)}})
+				"runs in namespace %s", b.Kind, b.Key(), r.account, elsewhere, home), points: points})
+			fix = append(fix, when("this one is meant", remedy(fmt.Sprintf("correct the namespace of the subject in "+
+				"%s %s", b.Kind, b.Name), kubectl(b.Namespace, "edit", strings.ToLower(b.Kind), b.Name),
+				"each pod of that account then has the rights of "+name)))
 		case role == nil && len(e.objects.Kept[kind]) > 0 && e.objects.HasAll():
 			all = append(all, hint{text: fmt.Sprintf("%s %s gives it %s %s, which the input lacks", b.Kind, b.Key(),
 				kind, name), points: points})
 		case role != nil:
-			may, isAllowed := allowed(role, r)
-			if has = true; isAllowed {
-				continue
+			gives := fmt.Sprintf("%s %s, which %s %s gives it,", kind, role.Key(), b.Kind, b.Name)
+			may, only, isAllowed := allowed(role, r)
+			switch {
+			case isAllowed:
+				return []hint{{text: gives + " allows it by now", points: points, instead: true}}
+			case len(only) > 0:
+				gives += fmt.Sprintf(" allows %s only on %s", r.verb, list(only))
+			case len(may) > 0:
+				gives += fmt.Sprintf(" allows %s on %s, and not %s", list(may), r.resource, r.verb)
+			default:
+				gives += " allows nothing on " + r.resource
 			}
-			text := fmt.Sprintf("%s %s, which %s %s gives it, allows nothing on %s", kind, role.Key(), b.Kind, b.Name,
-				r.resource)
-			if len(may) > 0 {
-				text = fmt.Sprintf("%s %s, which %s %s gives it, allows %s on %s, and not %s", kind, role.Key(), b.Kind,
-					b.Name, list(may), r.resource, r.verb)
+			all = append(all, hint{text: gives, points: points})
+			if kind == "Role" && len(only) == 0 {
+				fix = append(fix, remedy(fmt.Sprintf("add verb %s for resource %s (apiGroups: [%q]) to Role %s", r.verb,
+					r.resource, r.group, name), kubectl(role.Namespace, "edit", "role", name),
+					"each pod of an account that has this role may do it from then on; look who has it"))
 			}
-			all = append(all, hint{text: text, points: points, remedies: []*Remedy{remedy(fmt.Sprintf("add verb %s "+
-				"for resource %s (apiGroups: [%q]) to %s %s", r.verb, r.resource, r.group, kind, name),
-				kubectl(role.Namespace, "edit", strings.ToLower(kind), name),
-				"each pod of an account that has this role may do it from then on; look who has it")}})
 		}
 		has = true
 	}
@@ -143,24 +151,34 @@ func (e *Explainer) rightsOf(r refusedRight, home string) (all []hint) {
 		all = append(all, hint{text: fmt.Sprintf("no RoleBinding of namespace %s that was read names it", r.namespace),
 			points: points})
 	}
+	if len(fix) > 0 {
+		all[0].remedies, all[0].instead = fix[:1], fix[0].If == ""
+	}
 	return all
 }
 
-// allowed returns the verbs that a role allows on a resource, and whether the refused one is among them.
-func allowed(role *read.Other, r refusedRight) (may []string, is bool) {
+// allowed returns the verbs that a role allows on a resource, and whether the refused one is among them; or
+// the names of the only objects on which it is.
+func allowed(role *read.Other, r refusedRight) (may, only []string, is bool) {
 	in := func(value any, what string) bool {
 		all := strs(value)
 		return slices.Contains(all, what) || slices.Contains(all, "*")
 	}
+	_, part, _ := strings.Cut(r.resource, "/")
 	for _, rule := range elements(role.Fields["rules"]) {
-		isOn := in(read.At(rule, "resources"), r.resource) && in(read.At(rule, "apiGroups"), r.group)
-		if !isOn {
+		isOn := in(read.At(rule, "resources"), r.resource) || part != "" && in(read.At(rule, "resources"), "*/"+part)
+		if !isOn || !in(read.At(rule, "apiGroups"), r.group) {
 			continue
 		}
-		may = append(may, strs(read.At(rule, "verbs"))...)
-		is = is || in(read.At(rule, "verbs"), r.verb) && read.At(rule, "resourceNames") == nil
+		names, has := strs(read.At(rule, "resourceNames")), in(read.At(rule, "verbs"), r.verb)
+		switch {
+		case len(names) == 0:
+			may, is = append(may, strs(read.At(rule, "verbs"))...), is || has
+		case has:
+			only = append(only, names...)
+		}
 	}
-	return may, is
+	return may, only, is
 }
 
 // printed returns what the containers of the Job have printed, or were refused with.
@@ -177,31 +195,48 @@ func (l *look) printed() (all []string) {
 	return all
 }
 
+// nodeTroubles are the conditions of a node that mean trouble, and the words by which a trouble points to them.
+var nodeTroubles = []struct{ in, points string }{
+	{"Pressure", "evicted"},
+	{"NetworkUnavailable", "sandbox"},
+	{"NTP", "x509 clock"},
+	{"ReadonlyFilesystem", "read-only"},
+	{"Problem", ""},
+	{"Deadlock", ""},
+	{"Frequent", ""},
+}
+
 // nodeHints are about the nodes of the Job's pods, and about pods that have taken the place of its own.
 func (l *look) nodeHints() (all []hint) {
-	seen := make(map[string]bool)
+	seen, isLate := make(map[string]bool), make(map[string]bool)
 	for i, p := range l.pods {
-		n := l.e.objects.Nodes[p.Node]
-		if seen[p.Node] || p.Node == "" {
+		if p.Node == "" {
 			continue
 		}
-		seen[p.Node] = true
-		for _, c := range n.Troubles {
-			all = append(all, hint{text: fmt.Sprintf("node %s has %s since %s%s", p.Node, c.Type, l.clock(c.At),
-				after(": ", told(c.Message))), alone: true, name: p.Node, points: []string{"evicted", "x509", "clock"},
-				remedies: []*Remedy{inspect("look at node "+p.Node, kubectl("", "describe", "node", p.Node))}})
+		for _, c := range l.e.objects.Nodes[p.Node].Troubles {
+			for _, t := range nodeTroubles {
+				if seen[p.Node] || !strings.Contains(c.Type, t.in) {
+					continue
+				}
+				all = append(all, hint{text: fmt.Sprintf("node %s has %s since %s%s", p.Node, c.Type, l.clock(c.At),
+					after(": ", told(c.Message))), alone: true, points: strings.Fields(t.points),
+					remedies: []*Remedy{inspect("look at node "+p.Node, kubectl("", "describe", "node", p.Node))}})
+				break
+			}
 		}
+		seen[p.Node] = true
 
 		for k := range p.Containers {
 			c := &p.Containers[k]
-			if early := p.CreationTimestamp.Sub(c.Since); c.Running && early > slack/6 &&
-				!p.CreationTimestamp.IsZero() {
+			early := p.CreationTimestamp.Sub(c.Since)
+			isEarly := c.Running && early > slack/6 && !p.CreationTimestamp.IsZero()
+			if isEarly && !isLate[p.Node] {
+				isLate[p.Node] = true
 				all = append(all, hint{text: fmt.Sprintf("container %s of pod %s started %s before the pod was "+
 					"created: the clock of node %s is behind that of the API server", c.Name, p.Name, span(early),
 					p.Node), alone: true, points: []string{"x509", "not yet valid", "token", "clock", "skew"},
 					remedies: []*Remedy{inspect("set the clock of the node by NTP", kubectl("", "describe", "node",
 						p.Node))}})
-				break
 			}
 		}
 		all = append(all, l.preempted(i)...)
@@ -213,11 +248,13 @@ func (l *look) nodeHints() (all []hint) {
 func (l *look) budgetHints() (all []hint) {
 	for _, x := range l.e.othersIn("PodDisruptionBudget", l.job.Namespace) {
 		allowed, is := x.At("status.disruptionsAllowed").(float64)
-		if !is || allowed > 0 || !selects(x.At("spec.selector"), l.podLabels()) {
+		selector := x.At("spec.selector")
+		if !is || allowed > 0 || selector == nil {
 			continue
 		}
 		for i, p := range l.pods {
-			if l.e.objects.Nodes[p.Node].Cordoned && l.snapshot.Pods[i].Phase < job.PodSucceeded {
+			isRunning := l.snapshot.Pods[i].Phase == job.PodRunning && selects(selector, p.Labels)
+			if isRunning && l.e.objects.Nodes[p.Node].Cordoned {
 				return []hint{{text: fmt.Sprintf("PodDisruptionBudget %s selects the Job's pods and allows no "+
 					"disruption: a drain of node %s waits until %s has ended", x.Key(), p.Node, p.Name), alone: true,
 					remedies: []*Remedy{
@@ -286,10 +323,23 @@ func (l *look) preempted(i int) []hint {
 		by[0].Spec.Priority, p.Spec.Priority, p.Node), points: []string{"preempt"}}}
 }
 
+// registryOf returns the registry of an image.
+func registryOf(image string) string {
+	host, _, is := strings.Cut(image, "/")
+	if isHost := strings.ContainsAny(host, ".:") || host == "localhost"; !is || !isHost {
+		return "docker.io"
+	}
+	return host
+}
+
 // pullHints are about a Deployment or StatefulSet of the namespace whose pods are ready with an image of
-// the registry that refuses the Job's pods: what lets it pull.
-func (l *look) pullHints() (all []hint) {
-	registry := func(image string) string { before, _, _ := strings.Cut(image, "/"); return before }
+// the registry that does not let the Job's pods pull: what lets it pull.
+func (l *look) pullHints(wrong string) (all []hint) {
+	isRefused := contains(wrong, "unauthorized", "authorization", "authentication", "access denied", "forbidden",
+		"credentials")
+	if !isRefused {
+		return nil
+	}
 	mine := strings.Split(l.job.Template.Images(), ", ")
 	spec, _ := l.template()["spec"].(map[string]any)
 	secrets := func(spec any) (names []string) {
@@ -312,7 +362,7 @@ func (l *look) pullHints() (all []hint) {
 			isSame := false
 			for _, c := range elements(read.At(theirs, "containers")) {
 				isSame = isSame || slices.ContainsFunc(mine, func(image string) bool {
-					return registry(image) == registry(str(c, "image")) && strings.Contains(image, "/")
+					return registryOf(image) == registryOf(str(c, "image"))
 				})
 			}
 			var lacks []string
@@ -344,7 +394,11 @@ func (l *look) queueHints() (all []hint) {
 	if l.queue() == "" || local == nil {
 		return nil
 	}
-	all = l.e.hintOf(local, "in which the Job waits")
+	what := "of the Job"
+	if l.isSuspended() {
+		what = "in which the Job waits"
+	}
+	all = l.e.hintOf(local, what)
 	if x := l.e.other("ClusterQueue", "", str(local.Fields, "spec.clusterQueue")); x != nil {
 		all = append(all, l.e.hintOf(x, "to which it belongs")...)
 	}

@@ -33,7 +33,7 @@ func (l *look) unitHints(spec map[string]any) (all []hint) {
 					remedies: []*Remedy{
 						when("thousandths of a core are meant", l.again(fmt.Sprintf("write %s.cpu: %vm", which, n)))}})
 			}
-			if n, ok := quantity(memory); ok && n < 1<<20 && memory != nil {
+			if n, ok := quantity(memory); ok && n > 0 && n < 1<<20 {
 				meant := strings.TrimRight(fmt.Sprint(memory), "mKki") + "Mi"
 				all = append(all, hint{text: fmt.Sprintf("%s.memory of container %s is %v, which is %g bytes", which,
 					str(c, "name"), memory, n), alone: true, points: []string{"memory", "oom", "cannot start",
@@ -82,7 +82,11 @@ func (l *look) spreadHints(spec map[string]any) (all []hint) {
 		}
 		text := fmt.Sprintf("the Job's own pods count for its topologySpreadConstraints: maxSkew %v over %s%s",
 			read.At(c, "maxSkew"), key, places(key))
-		if selector != nil && !selects(selector, l.podLabels()) {
+		switch {
+		case selector == nil:
+			text = fmt.Sprintf("topologySpreadConstraints for %s has no labelSelector, so that it counts no pods: only "+
+				"nodes without that label do not match", key)
+		case !selects(selector, l.podLabels()):
 			text = fmt.Sprintf("the selector of topologySpreadConstraints for %s does not select the Job's own pods%s",
 				key, places(key))
 		}
@@ -93,19 +97,27 @@ func (l *look) spreadHints(spec map[string]any) (all []hint) {
 
 // volumeKinds are about the volumes of the template: their sizes, and kinds that the kubelet does not mount.
 func (l *look) volumeKinds(spec map[string]any) (all []hint) {
+	const full = "no space left"
+	var fullPoints []string
+	_, volume, path := l.pathOf(spec, full)
+	if path != "" && read.At(volume, "emptyDir.medium") == "Memory" { // a disk has no limit of its own
+		fullPoints = []string{full}
+	}
+
 	for _, v := range elements(spec["volumes"]) {
-		name := str(v, "name")
+		name, points := str(v, "name"), []string(nil)
+		if name == str(volume, "name") {
+			points = fullPoints
+		}
 		if dir, is := read.At(v, "emptyDir").(map[string]any); is && dir["sizeLimit"] != nil {
 			raise := l.again(fmt.Sprintf("raise sizeLimit of volume %s, or let the program delete what it does not "+
-				"need",
-				name))
+				"need", name))
 			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir with sizeLimit %v", name,
-				dir["sizeLimit"]),
-				points:   []string{"no space left", `emptydir volume "` + name, "emptydir volume '" + name},
-				remedies: []*Remedy{raise}})
+				dir["sizeLimit"]), remedies: []*Remedy{raise},
+				points: append([]string{`emptydir volume "` + name, "emptydir volume '" + name}, points...)})
 		} else if is && dir["medium"] == "Memory" {
 			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir in memory: what is written to it "+
-				"counts as memory of the container", name), points: []string{"memory", "oomkilled", "no space left"}})
+				"counts as memory of the container", name), points: append([]string{"memory", "oomkilled"}, points...)})
 		}
 		if read.At(v, "gitRepo") != nil {
 			all = append(all, hint{text: fmt.Sprintf("volume %s is a gitRepo, which kubelets from Kubernetes 1.33 on "+
@@ -119,32 +131,19 @@ func (l *look) volumeKinds(spec map[string]any) (all []hint) {
 
 // userHints are about the user of a container and the volume of the path that it cannot use.
 func (l *look) userHints(spec map[string]any) []hint {
-	for _, p := range l.pods {
-		for i := range p.Containers {
-			c := &p.Containers[i]
-			message := c.Message
-			if c.Last != nil {
-				message += "\n" + c.Last.Message
-			}
-			const denied, fixed = "permission denied", "read-only file system"
-			if !contains(message, denied, "eacces", fixed, "erofs") || neverRan(c.Reason) {
-				continue
-			}
-			if f, ok := l.userHint(spec, p.Spec.Container(c.Name), message); ok {
-				f.points, f.instead = []string{denied, "eacces", fixed, "erofs"}, len(f.remedies) > 0
-				return []hint{f}
-			}
+	for _, words := range [][]string{{"permission denied", "eacces"}, {"read-only file system", "erofs"}} {
+		if f, ok := l.userHint(spec, words[0][0] == 'r', words...); ok {
+			f.points, f.instead = words, len(f.remedies) > 0
+			return []hint{f}
 		}
 	}
 	return nil
 }
 
-func (l *look) userHint(spec map[string]any, c read.ContainerSpec, message string) (f hint, ok bool) {
-	var own any
-	for _, other := range slices.Concat(elements(spec["initContainers"]), elements(spec["containers"])) {
-		if str(other, "name") == c.Name {
-			own = other
-		}
+func (l *look) userHint(spec map[string]any, isReadOnly bool, words ...string) (f hint, ok bool) {
+	own, volume, path := l.pathOf(spec, words...)
+	if path == "" {
+		return f, false
 	}
 	field := func(name string) any {
 		if v := read.At(own, "securityContext."+name); v != nil {
@@ -153,31 +152,40 @@ func (l *look) userHint(spec map[string]any, c read.ContainerSpec, message strin
 		return read.At(spec, "securityContext."+name)
 	}
 
-	mount, volume, path := pathIn(message, own, spec)
 	where := "the image"
-	switch {
-	case path == "":
-		return f, false
-	case volume != nil:
+	if volume != nil {
 		where = "volume " + str(volume, "name")
 	}
-	group, user := read.At(spec, "securityContext.fsGroup"), field("runAsUser")
 	isFiles := read.At(volume, "configMap") != nil || read.At(volume, "secret") != nil
-	isFixed := volume != nil && (isFiles || read.At(mount, "readOnly") == true)
-	isRoot, _ := field("readOnlyRootFilesystem").(bool)
+	if isReadOnly {
+		mount, _ := mountOf(path, own, spec)
+		isRoot, _ := field("readOnlyRootFilesystem").(bool)
+		switch {
+		case isFiles || read.At(mount, "readOnly") == true:
+			return hint{text: fmt.Sprintf("%s comes from %s, which is mounted read-only", path, where),
+				remedies: []*Remedy{l.again("let it write to another volume, such as an emptyDir")}}, true
+		case volume == nil && isRoot:
+			return hint{text: fmt.Sprintf("readOnlyRootFilesystem is true, and no volume is mounted at %s", path),
+				remedies: []*Remedy{l.again("mount an emptyDir at the folder of " + path)}}, true
+		}
+		return f, false
+	}
 
+	group, user := read.At(spec, "securityContext.fsGroup"), field("runAsUser")
+	takesGroup := false
+	for _, kind := range []string{"persistentVolumeClaim", "emptyDir", "csi", "ephemeral"} {
+		takesGroup = takesGroup || read.At(volume, kind) != nil
+	}
 	switch {
-	case isFixed:
-		return hint{text: fmt.Sprintf("%s comes from %s, which is mounted read-only", path, where),
-			remedies: []*Remedy{l.again("let it write to another volume, such as an emptyDir")}}, true
-	case volume == nil && isRoot:
-		return hint{text: fmt.Sprintf("readOnlyRootFilesystem is true, and no volume is mounted at %s", path),
-			remedies: []*Remedy{l.again("mount an emptyDir at the folder of " + path)}}, true
-	case volume != nil && user != nil && group == nil:
+	case isFiles:
+		return hint{text: fmt.Sprintf("%s comes from %s, and defaultMode says who may read or execute its files", path,
+			where), remedies: []*Remedy{l.again(fmt.Sprintf("set defaultMode of %s: 0555 for programs; 0440 with an "+
+			"fsGroup for what others must not read", where))}}, true
+	case takesGroup && user != nil && show(user) != "0" && group == nil:
 		return hint{text: fmt.Sprintf("%s comes from %s, the container runs as user %v, and fsGroup is not set, so "+
 			"that the files keep the group that they have", path, where, user), remedies: []*Remedy{l.again(fmt.Sprintf(
-			"set securityContext.fsGroup of the pod, such as to %v: the kubelet gives the files of the volume that "+
-				"group, if its driver can", user))}}, true
+			"set securityContext.fsGroup of the pod, such as to %v: the kubelet changes the group of all files of the "+
+				"volume, if its driver can", user))}}, true
 	case user != nil || group != nil:
 		return hint{text: fmt.Sprintf("%s comes from %s; runAsUser is %s, and fsGroup %s", path, where,
 			orNone(show(user)), orNone(show(group)))}, true
@@ -192,15 +200,77 @@ func show(value any) string {
 	return fmt.Sprint(value)
 }
 
-// pathIn returns the first path that a message names, and the mount and volume that it is on, or nil.
-func pathIn(message string, container, spec any) (mount, volume any, path string) {
-	isEnd := func(r rune) bool { return strings.ContainsRune(" \t\n'\"`,;()[]", r) }
-	for _, w := range strings.FieldsFunc(message, isEnd) {
-		if strings.HasPrefix(w, "/") && len(w) > 1 {
-			path = strings.TrimRight(w, ":.")
-			break
+// pathOf returns the path that a container names with an error, the container's spec, and the volume that
+// the path is on, or nil.
+func (l *look) pathOf(spec map[string]any, words ...string) (own, volume any, path string) {
+	for _, p := range l.pods {
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			message := c.Message
+			if c.Last != nil {
+				message += "\n" + c.Last.Message
+			}
+			if path = pathIn(message, words...); path == "" || neverRan(c.Reason) {
+				continue
+			}
+			for _, other := range slices.Concat(elements(spec["initContainers"]), elements(spec["containers"])) {
+				if str(other, "name") == c.Name {
+					own = other
+				}
+			}
+			_, volume = mountOf(path, own, spec)
+			return own, volume, path
 		}
 	}
+	return nil, nil, ""
+}
+
+// pathIn returns the path that a message names on a line with one of the words: after it, as in "denied:
+// '/x'", or before it. A path at the begin of a line is that of the program.
+func pathIn(message string, words ...string) string {
+	paths := func(text string) (all []string) {
+		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t'\"`,;()[]", r) }) {
+			if strings.HasPrefix(w, "/") && len(w) > 1 {
+				all = append(all, strings.TrimRight(w, ":."))
+			}
+		}
+		return all
+	}
+	for line := range strings.SplitSeq(message, "\n") {
+		for _, w := range words {
+			before, after, is := cutFold(line, w)
+			if !is {
+				continue
+			}
+			follows := strings.HasPrefix(after, ":") || strings.HasPrefix(after, ",")
+			if all := paths(after); follows && len(all) > 0 {
+				return all[0]
+			}
+			all, before := paths(before), strings.TrimSpace(before)
+			if len(all) == 0 {
+				continue
+			}
+			last := all[len(all)-1]
+			isProgram := strings.HasPrefix(before, last+": ") || strings.Contains(before, `File "`+last)
+			if !isProgram {
+				return last
+			}
+		}
+	}
+	return ""
+}
+
+// cutFold is strings.Cut for a word in small letters, in a line with any.
+func cutFold(line, word string) (before, after string, is bool) {
+	i := strings.Index(strings.ToLower(line), word)
+	if is = i >= 0 && i+len(word) <= len(line); !is {
+		return line, "", false
+	}
+	return line[:i], line[i+len(word):], true
+}
+
+// mountOf returns the mount of a container and the volume that a path is on, or nil.
+func mountOf(path string, container, spec any) (mount, volume any) {
 	longest := 0
 	for _, m := range elements(read.At(container, "volumeMounts")) {
 		at := strings.TrimSuffix(str(m, "mountPath"), "/")
@@ -213,7 +283,7 @@ func pathIn(message string, container, spec any) (mount, volume any, path string
 			volume = v
 		}
 	}
-	return mount, volume, path
+	return mount, volume
 }
 
 // indexHints report that a program names a part by another number than its index, which begins at 0.
@@ -227,7 +297,7 @@ func (l *look) indexHints() []hint {
 			words := wordsIn(strings.ToLower(p.Containers[k].Message))
 			for at, w := range words[:max(len(words)-1, 0)] {
 				n, err := strconv.Atoi(strings.TrimLeft(words[at+1], "#"))
-				isPart := strings.Contains(" shard partition chunk part index slice ", " "+w+" ")
+				isPart := strings.Contains(" shard partition chunk part ", " "+w+" ")
 				isOff := n == index+1 || n == int(*l.spec.Completions)
 				isOff = isOff || n == 0 && index == 0
 				hasFailed := p.Containers[k].Ended && p.Containers[k].ExitCode != 0
