@@ -28,8 +28,14 @@ type podTrouble struct {
 // nil entry.
 func (l *look) podTroubles() []*podTrouble {
 	all := make([]*podTrouble, len(l.pods))
-	for i := range l.pods {
-		if l.snapshot.Pods[i].Owner != jobpod.Foreign {
+	surplus := make(map[job.UID]bool)
+	for _, d := range l.plan.Delete {
+		surplus[d.UID] = true
+	}
+	for i, p := range l.pods {
+		pod := &l.snapshot.Pods[i]
+		isDeleted := surplus[p.UID] && pod.Phase == job.PodPending && pod.Deletion == nil // by the controller
+		if pod.Owner != jobpod.Foreign && !isDeleted {
 			all[i] = l.podTrouble(i)
 		}
 	}
@@ -96,12 +102,9 @@ func (l *look) podTrouble(i int) *podTrouble {
 		return &podTrouble{Finding{Severity: s, Code: code, Text: text, Remedies: remedies}, since}
 	}
 
-	isSurplus := func(d job.Deletion) bool { return d.UID == p.UID }
 	switch {
 	case pod.Phase >= job.PodSucceeded:
 		return l.leftBehind(i)
-	case pod.Phase == job.PodPending && pod.Deletion == nil && slices.ContainsFunc(l.plan.Delete, isSurplus):
-		return nil // the controller deletes it
 	case pod.Deletion != nil && l.now.Sub(pod.Deletion.Timestamp) > time.Minute:
 		return trouble(pod.Deletion.Begun(), Error, "PodTerminating",
 			"should be gone since the end of the grace period, but "+l.whyThere(i), l.terminatingRemedies(i)...)

@@ -46,12 +46,13 @@ func saidOf(f *Finding, all []saying) *saying {
 	return nil
 }
 
-// unsaid returns the remedies of a finding that another one does not have. Jobs of which the same is said
-// need the same.
+// unsaid returns the remedies of a finding that another one does not have. Commands may name another Job.
 func (s *saying) unsaid(f *Finding) (all []*Remedy) {
 	for _, r := range f.Remedies {
-		isSaid := slices.ContainsFunc(s.Remedies, func(other *Remedy) bool { return other.Do == r.Do })
-		if !isSaid && s.Text != f.Text {
+		isSaid := slices.ContainsFunc(s.Remedies, func(other *Remedy) bool {
+			return other.Do == r.Do && other.If == r.If && other.Risk == r.Risk && other.Command == r.Command
+		})
+		if !isSaid {
 			all = append(all, r)
 		}
 	}

@@ -233,10 +233,7 @@ func (o *Objects) addWatched(x *manifest.Object, e *envelope) error {
 			return err
 		}
 		o.forget(gone.Metadata.UID)
-		delete(o.Kept[gone.Kind], gone.Metadata.Key())
-		if gone.Kind == "Node" {
-			delete(o.Nodes, gone.Metadata.Name)
-		}
+		o.forgetOther(gone.Kind, &gone.Metadata)
 		return nil
 	}
 	inner := x.Inner(e.Object)

@@ -3,10 +3,12 @@ package read
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
@@ -91,9 +93,12 @@ func (o *Objects) keep(data []byte, head *envelope) {
 
 	x.Annotations = nil
 	delete(x.Fields, "metadata")
-	if values, _ := x.Fields["data"].(map[string]any); head.Kind == "Secret" {
+	for _, part := range []string{"data", "stringData"} {
+		values, _ := x.Fields[part].(map[string]any)
 		for name := range values {
-			values[name] = nil
+			if head.Kind == "Secret" {
+				values[name] = nil
+			}
 		}
 	}
 	if o.Kept == nil {
@@ -104,6 +109,26 @@ func (o *Objects) keep(data []byte, head *envelope) {
 		o.Kept[head.Kind] = all
 	}
 	all[key] = x
+}
+
+// forgetOther removes an object of another kind that was deleted according to a watch, and what it has said.
+func (o *Objects) forgetOther(kind string, m *Meta) {
+	isKept := o.Kept[kind][m.Key()] != nil
+	delete(o.Kept[kind], m.Key())
+	if isKept && o.HasAll() {
+		o.kept--
+	}
+	o.Reports = slices.DeleteFunc(o.Reports, func(r Report) bool {
+		return r.Kind == kind && r.Namespace == m.Namespace && r.Name == m.Name
+	})
+	switch kind {
+	case "Node":
+		delete(o.Nodes, m.Name)
+	case "PersistentVolume":
+		maps.DeleteFunc(o.Volumes, func(_ string, v Volume) bool { return v.Name == m.Name })
+	case "Workload":
+		maps.DeleteFunc(o.Workloads, func(owner job.UID, _ Workload) bool { return owner == m.Controller().UID })
+	}
 }
 
 // HasAll reports whether no object of another kind was left out.
