@@ -313,3 +313,32 @@ func TestGang_Size(t *testing.T) {
 		t.Errorf("%v allocations for a pod, waits: %t", n, waits)
 	}
 }
+
+// TestHostIn: the host of a message is the one that the error is about.
+func TestHostIn(t *testing.T) {
+	for message, want := range map[string]string{
+		"dial tcp: lookup db.data on 10.96.0.10:53: no such host":                          "db.data 0",
+		"System.Net.Sockets.SocketException: No such host is known. (db:5432)":             "db 5432",
+		"Failed to connect to 10.1.1.1 port 443: No route to host; retrying later":         "10.1.1.1 443",
+		"could not connect, connection refused errno:111":                                  " 0",
+		"app.py:12: connection refused":                                                    " 0",
+		"Failed to connect to db:5432: Connection refused. See https://docs.example.com/a": "db 5432",
+		"postgres://u:p@db.prod:5432/x: connection refused":                                "db.prod 5432",
+		`connection to server at "db" (10.0.0.5), port 5432 failed: Connection refused`:    "db 5432",
+		`could not translate host name "db" to address: Name or service not known`:         "db 0",
+		"Can't connect to MySQL server on 'db' (111) connection refused":                   "db 0",
+		"HTTPConnectionPool(host='hub', port=80): Failed to resolve 'hub'":                 "hub 80",
+		"read tcp 10.1.1.1:4000->10.2.2.2:5432: i/o timeout":                               "10.2.2.2 5432",
+		"ssh: connect to host db port 22: Connection refused":                              "db 22",
+		"ssh: Could not resolve hostname db: Name or service not known":                    "db 0",
+		"ping: unknown host db":                                        "db 0",
+		"curl: (6) Could not resolve host: api.example.com":            "api.example.com 0",
+		"java.net.UnknownHostException: db: Name or service not known": "db 0",
+		"connect ECONNREFUSED 10.0.0.1:6379":                           "10.0.0.1 6379",
+	} {
+		host, port := hostIn(message)
+		if got := fmt.Sprint(host, " ", port); got != want {
+			t.Errorf("%s: got %q, want %q", message, got, want)
+		}
+	}
+}

@@ -66,7 +66,15 @@ func refusal(events []read.Event, now time.Time) *read.Event {
 // contains reports whether a message contains any of the words. Upper and lower case do not matter.
 func contains(message string, words ...string) bool {
 	message = strings.ToLower(message)
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		rest, is := message, true
+		for is && w != "" {
+			var part string
+			part, w, _ = strings.Cut(w, "*")
+			_, rest, is = strings.Cut(rest, part)
+		}
+		return is
+	})
 }
 
 // quoted returns the quoted name after a word in a message, as in: configmap "settings" not found.

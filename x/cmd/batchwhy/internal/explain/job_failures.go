@@ -513,7 +513,8 @@ func (l *look) notDone() job.Indexes {
 func (l *look) ruleOrder(message string) (text string, fix []*Remedy) {
 	_, index, _ := strings.Cut(message, "rule at index ")
 	matched, err := strconv.Atoi(index)
-	if err != nil || l.spec.PodFailurePolicy == nil || matched >= len(l.spec.PodFailurePolicy.Rules) {
+	isRule := err == nil && matched >= 0 && l.spec.PodFailurePolicy != nil
+	if !isRule || matched >= len(l.spec.PodFailurePolicy.Rules) {
 		return "", nil
 	}
 

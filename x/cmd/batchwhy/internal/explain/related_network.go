@@ -11,53 +11,105 @@ import (
 
 // Words of a message about the network.
 var (
-	unanswered = []string{"timed out", "timeout", "deadline exceeded", "etimedout", "no route to host",
-		"network is unreachable"}
-	unresolved = []string{"no such host", "could not resolve", "couldn't resolve", "can't resolve", " enotfound",
-		"eai_again", "name or service not known", "name resolution", "could not translate host", "bad address",
-		"nxdomain", "unknownhost", "unknown mysql server host", "server misbehaving"}
+	silentDNS  = []string{"lookup *:53: *timeout", "no servers could be reached"}
+	unanswered = []string{"i/o timeout", "connect: timed out", "connect timed out", "connection timed out",
+		"connect to *timed out", "connecting to *timed out", "connection to *timed out", "operation timed out",
+		"read timed out", "connect timeout", "connecttimeout", "connection timeout", "timeout expired",
+		"etimedout", "://*deadline exceeded", "dial*deadline exceeded", "rpc error*deadline exceeded",
+		"awaiting headers", "no route to host", "network is unreachable"}
+	unresolved = []string{"no such host", "could not resolve", "couldn't resolve", "can't resolve", "failed to resolve",
+		" enotfound", "eai_again", "name or service not known", "name resolution", "could not translate host",
+		"bad address '", "nxdomain", "unknownhost", "unknown host", "unknown mysql server host", "server misbehaving"}
 	declined = []string{"connection refused", "econnrefused"}
 )
 
+// token is a word of a message, the character before it, and the one that ends it if it was cut off.
+type token struct {
+	text        string
+	before, end byte
+}
+
+// tokensIn returns the words of wordsIn with what is around them.
+func tokensIn(message string) (all []token) {
+	rest := message
+	for _, w := range wordsIn(message) {
+		at := strings.Index(rest, w)
+		if w == "" {
+			continue
+		}
+		t := token{text: w}
+		if at > 0 {
+			t.before = rest[at-1]
+		}
+		if rest = rest[at+len(w):]; rest != "" {
+			t.end = rest[0]
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// isAddress reports whether a word may be a host with a port or a domain, and not a place in a file.
+func isAddress(w string) bool {
+	name, port, hasPort := strings.Cut(w, ":")
+	const others = " errno line code status error exit "
+	const files = " py go js ts rb java c cc cpp h php sh rs cs sql yaml yml json conf log "
+	ext := name[strings.LastIndex(name, ".")+1:]
+	switch {
+	case strings.HasSuffix(w, "-"), hasPort && (port == "" || strings.Trim(port, "0123456789") != ""), // as in 10.0.0.1:4000->
+		name == "", strings.Contains(others, " "+strings.ToLower(name)+" "), ext != name && strings.Contains(files, " "+ext+" "):
+		return false
+	}
+	return strings.Count(name, ".") == 3 || strings.ContainsAny(name[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
+		(hasPort || ext != name)
+}
+
 // hostIn returns the host that a message is about, and its port or 0.
 func hostIn(message string) (host string, port int) {
-	words := wordsIn(message)
-	if _, url, is := strings.Cut(message, "://"); is {
-		if at := strings.IndexAny(url, "/ \"'"); at >= 0 {
+	words := tokensIn(message)
+	before, url, isURL := strings.Cut(message, "://")
+	if isURL && !contains(before, slices.Concat(unanswered, unresolved, declined)...) { // not where to read more
+		if at := strings.IndexAny(url, "/ \"'\n"); at >= 0 {
 			url = url[:at]
 		}
-		_, after, isUser := strings.Cut(url, "@")
-		if isUser {
-			url = after
-		}
-		words = []string{"lookup", url}
+		host = strings.TrimRight(url[strings.LastIndex(url, "@")+1:], ".:,;)")
 	}
 
 	// The word after one of these is a host, or is one if it looks like one.
-	const sure, likely = " lookup enotfound eai_again host ", " address tcp econnrefused etimedout name at to server "
+	const sure, likely = " lookup enotfound eai_again ", " host address tcp econnrefused etimedout name at to server "
 	for _, marks := range []string{sure, likely} {
 		for i, w := range words[:max(len(words)-1, 0)] {
-			next, mark := words[i+1], " "+strings.ToLower(w)+" "
-			isNamed := marks == sure && !strings.EqualFold(next, "name") || strings.ContainsAny(next, ".:")
-			isAfterHost := i > 0 && strings.EqualFold(words[i-1], "host") && !strings.EqualFold(next, "or")
-			isBeforePort := i+2 < len(words) && strings.EqualFold(words[i+2], "port")
-			isHost := isNamed || isAfterHost || isBeforePort
-			if host == "" && strings.Contains(marks, mark) && isHost {
-				host = next
+			next, mark, two := words[i+1], strings.ToLower(w.text), ""
+			if i > 0 {
+				two = strings.ToLower(words[i-1].text) + " " + mark
+			}
+			isQuoted := next.before == '"' || next.before == '\''
+			var isPort bool
+			for _, p := range words[min(i+2, len(words)):min(i+4, len(words))] { // as in "db" (10.0.0.5), port 5432
+				isPort = isPort || strings.EqualFold(p.text, "port") && w.end == ' '
+			}
+			isSure := strings.Contains(sure, " "+mark+" ") && (mark != "lookup" || next.end == ':' || isAddress(next.text) ||
+				i+2 < len(words) && words[i+2].text == "on")
+			isSure = isSure || isQuoted && strings.Contains(" host hostname resolve address ", " "+mark+" ")
+			isSure = isSure || isQuoted && strings.Contains(" host name, server at, server on,", " "+two+",")
+			isSure = isSure || w.end == ':' && (mark == "host" || strings.HasSuffix(mark, "unknownhostexception"))
+			isSure = isSure || w.end == ' ' && strings.Contains(" unknown host, resolve host, resolve hostname,", " "+two+",")
+			isLikely := isAddress(next.text) || isPort && strings.Contains(" to host at server ", " "+mark+" ")
+			isLikely = isLikely && next.text != "host" && strings.Contains(likely, " "+mark+" ")
+			if host == "" && (isSure || marks == likely && isLikely) {
+				host = next.text
 			}
 		}
 	}
 	for _, w := range words { // as in: connection refused: db:5432
-		before, after, is := strings.Cut(w, ":")
-		isPort := is && after != "" && strings.Trim(after, "0123456789") == ""
-		if host == "" && isPort && strings.Trim(before, "0123456789") != "" {
-			host = w
+		if host == "" && strings.Contains(w.text, ":") && isAddress(w.text) {
+			host = w.text
 		}
 	}
 	host, number, _ := strings.Cut(host, ":")
 	for i, w := range words[:max(len(words)-1, 0)] {
-		if strings.EqualFold(w, "port") && number == "" {
-			number = words[i+1]
+		if strings.EqualFold(w.text, "port") && number == "" {
+			number = words[i+1].text
 		}
 	}
 	port, _ = strconv.Atoi(strings.Trim(number, ":"))
@@ -67,9 +119,20 @@ func hostIn(message string) (host string, port int) {
 // hostHints are about the Services, Jobs and Deployments that the containers in trouble wait for: those
 // that their messages name, and those that a container which runs before the others names in its spec.
 func (l *look) hostHints() (all []hint) {
+	seen := make(map[string]bool)
+	isNew := func(what ...any) bool {
+		key := fmt.Sprint(what...)
+		was := seen[key]
+		seen[key] = true
+		return !was
+	}
 	for _, message := range l.printed() {
 		points := slices.Concat(unanswered, unresolved, declined)
-		if host, port := hostIn(message); host != "" && contains(message, points...) {
+		_, line := symptomOf(message)
+		if !contains(line, points...) || contains(line, silentDNS...) || !isNew(line) {
+			continue
+		}
+		if host, port := hostIn(line); host != "" && isNew(host, " ", port) {
 			all = append(all, l.serviceHints(host, port, points)...)
 		}
 	}
@@ -83,6 +146,9 @@ func (l *look) hostHints() (all []hint) {
 			}
 			spec := p.Spec.Container(c.Name)
 			command := strings.Join(slices.Concat(spec.Command, spec.Args), " ")
+			if !isNew(c.Name, "\n", command) {
+				continue
+			}
 			for _, w := range hostsIn(command) {
 				host, number, _ := strings.Cut(w, ":")
 				port, _ := strconv.Atoi(number)
@@ -130,18 +196,24 @@ func (l *look) serviceHints(host string, port int, points []string) (all []hint)
 
 	x := services[ns+"/"+parts[0]]
 	if x == nil {
+		var others []string
 		for _, key := range sortedKeys(services) {
-			other := services[key]
-			if other.Name == parts[0] {
-				add(fmt.Sprintf("the input has Service %s in namespace %s, and none in %s: from there its name is "+
-					"%s.%s",
-					other.Name, other.Namespace, ns, other.Name, other.Namespace),
-					l.again(fmt.Sprintf("use the host name %s.%s", other.Name, other.Namespace)))
-				return all
+			if services[key].Name == parts[0] {
+				others = append(others, services[key].Namespace)
 			}
 		}
 		there := namesOf(l.e.othersIn("Service", ns))
-		if near := nearName(parts[0], there); len(there) > 0 && l.e.objects.HasAll() {
+		switch near := nearName(parts[0], there); {
+		case len(there) == 0 || !l.e.objects.HasAll():
+		case len(others) > 0:
+			add(fmt.Sprintf("the input has Service %s in %s %s, and none in %s", parts[0],
+				verb(int64(len(others)), "namespace", "namespaces"), list(others), ns),
+				when("that one is meant", l.again("use the host name "+parts[0]+"."+others[0])))
+			if len(others) > 1 {
+				all[0].remedies = []*Remedy{when("one of those is meant", l.again("use the host name "+parts[0]+
+					".NAMESPACE"))}
+			}
+		default:
 			add(fmt.Sprintf("namespace %s has no Service %s in the input; it has %s", ns, parts[0], list(there)))
 			if near != "" {
 				all[0].remedies = []*Remedy{when("Service "+near+" is meant", l.again("use the host name "+near))}
@@ -151,7 +223,7 @@ func (l *look) serviceHints(host string, port int, points []string) (all []hint)
 	}
 
 	var ports []string
-	isOpen := port == 0
+	isOpen := port == 0 || x.At("spec.clusterIP") == "None" || x.At("spec.type") == "ExternalName"
 	for _, p := range elements(x.At("spec.ports")) {
 		n, _ := read.At(p, "port").(float64)
 		ports, isOpen = append(ports, fmt.Sprint(n)), isOpen || int(n) == port
@@ -161,14 +233,16 @@ func (l *look) serviceHints(host string, port int, points []string) (all []hint)
 			l.again(fmt.Sprintf("use port %s of Service %s", ports[0], x.Name)))
 	}
 	if ready, isKnown := l.e.endpoints(x); isKnown && ready == 0 {
-		text, remedies := fmt.Sprintf("Service %s has no ready endpoint", x.Key()), []*Remedy{inspect(
-			"look why no pod of Service "+x.Name+" is ready", kubectl(ns, "describe", "service,endpointslices",
-				x.Name))}
-		if b, ok := l.e.downOf(x); ok {
-			why, first := backendRemedies(b)
-			text, remedies = text+why, first
-		}
-		add(text, remedies...)
+		add(fmt.Sprintf("Service %s has no ready endpoint", x.Key()), inspect("look why no pod of Service "+x.Name+
+			" is ready", kubectl(ns, "describe", "service,endpointslices", x.Name)))
+	}
+	if b, isDown := l.e.downOf(x); isDown && b.replicas == 0 && !l.e.hasPods(x) {
+		name := fmt.Sprintf("%s %s", b.Kind, b.Key())
+		_, scale := backendRemedies(b)
+		add(fmt.Sprintf("%s, whose pods Service %s selects, has replicas 0", name, x.Key()),
+			inspect("look why "+name+" has replicas 0, and whether other pods should answer",
+				kubectl(ns, "describe", strings.ToLower(b.Kind), b.Name)),
+			when("its pods should answer", scale[0]))
 	}
 	return append(all, l.ingressHints(x, points)...)
 }
@@ -192,52 +266,111 @@ func (e *Explainer) endpoints(x *read.Other) (ready int, isKnown bool) {
 			ready += len(elements(read.At(part, "addresses")))
 		}
 	}
-	if _, isDown := e.downOf(x); isDown {
-		isKnown = true
-	}
 	return ready, isKnown
 }
 
-// awaited are the Jobs and other objects that the command of a container waits for, as in kubectl wait
-// job/migrate.
+// hasPods reports whether a Service selects pods that have not ended, or may select those of a Rollout.
+func (e *Explainer) hasPods(x *read.Other) bool {
+	selector := map[string]any{"matchLabels": x.At("spec.selector")}
+	return len(e.othersIn("Rollout", x.Namespace)) > 0 ||
+		slices.ContainsFunc(e.livePods("namespace "+x.Namespace), func(p *read.Pod) bool {
+			return selects(selector, p.Labels)
+		})
+}
+
+// awaited are the Jobs that the command of a container waits for, as in kubectl wait job/migrate.
 func (l *look) awaited(command, container string) (all []hint) {
-	ns := l.job.Namespace
-	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|\"'()", r) })
-	for i, w := range words {
-		kind, name, ok := strings.Cut(strings.TrimSuffix(w, ","), "/")
-		if (w == "job" || w == "jobs") && i+1 < len(words) {
-			kind, name, ok = "job", words[i+1], true
-		}
-		isJob := contains(" job jobs job.batch jobs.batch ", " "+kind+" ")
-		if !ok || !isJob || name == "" {
-			continue
-		}
-		text, points := "", []string{"init container " + container}
-		var remedies []*Remedy
-		switch j, _ := l.e.existingOf("Job", &read.Meta{Namespace: ns, Name: name}).(*read.Job); {
-		case j == nil:
-			var names []string
-			for _, other := range l.e.objects.Jobs {
-				if other != nil && other.Namespace == ns && other.UID != l.job.UID {
-					names = append(names, other.Name)
-				}
-			}
-			text = fmt.Sprintf("it names Job %s, which the input does not have in namespace %s; it has %s", name, ns,
-				list(names))
-			if near := nearName(name, names); near != "" {
-				remedies = []*Remedy{when("Job "+near+" is meant", l.again("name "+near+" in the command of "+
-					""+container))}
-			}
-		case j.Object.Status.Finished() != "":
-			text = fmt.Sprintf("it names Job %s, which has ended as %s", name, j.Object.Status.Finished())
-			remedies = []*Remedy{inspect("look at Job "+name+", which does not change any more", kubectl(ns, "describe",
-				"job", name))}
-		default:
-			text = fmt.Sprintf("it names Job %s, which has not ended", name)
-		}
+	points := []string{"init container " + container}
+	add := func(text string, remedies ...*Remedy) {
 		all = append(all, hint{text: text, points: points, remedies: remedies})
 	}
+	for _, one := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
+		ns, name, reads := l.job.Namespace, "", false
+		words := strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(" \t\"'()`", r) })
+		words = words[max(slices.Index(words, "kubectl"), 0):]
+		for i, w := range words {
+			next := strings.Join(words[min(i+1, len(words)):min(i+2, len(words))], "")
+			value, isSet := strings.CutPrefix(w, "--namespace=")
+			kind, named, ok := strings.Cut(w, "/")
+			switch isJob := strings.Contains(" job jobs job.batch jobs.batch ", " "+kind+" "); {
+			case isSet:
+				ns = value
+			case w == "-n" || w == "--namespace":
+				ns = next
+			case w == "wait" || w == "get":
+				reads = words[0] == "kubectl"
+			case isJob && ok:
+				name = named
+			case isJob && w != "" && name == "":
+				name = next
+			}
+		}
+		const letters = "abcdefghijklmnopqrstuvwxyz0123456789-."
+		isName := strings.Trim(name+ns, letters) == "" && name != "" && !strings.HasPrefix(name, "-")
+		if !reads || !isName {
+			continue
+		}
+
+		j, _ := l.e.existingOf("Job", &read.Meta{Namespace: ns, Name: name}).(*read.Job)
+		var names []string
+		for _, other := range l.e.objects.Jobs {
+			if j == nil && other != nil && other.Namespace == ns && other.UID != l.job.UID {
+				names = append(names, other.Name)
+			}
+		}
+		switch near := nearName(name, names); {
+		case j == nil && len(names) == 0: // perhaps they were not read
+		case j == nil:
+			add(fmt.Sprintf("it names Job %s, which the input does not have in namespace %s; it has %s", name, ns,
+				list(names)))
+			if near != "" {
+				all[len(all)-1].remedies = []*Remedy{when("Job "+near+" is meant", l.again("name "+near+
+					" in the command of "+container))}
+			}
+		case j.Object.Status.Finished() != "":
+			add(fmt.Sprintf("it names Job %s, which has ended as %s", name, j.Object.Status.Finished()),
+				inspect("look at Job "+name+", which does not change any more", kubectl(ns, "describe", "job", name)))
+		default:
+			add(fmt.Sprintf("it names Job %s, which has not ended", name))
+		}
+	}
 	return all
+}
+
+// restricts reports whether a NetworkPolicy is about a direction, Ingress or Egress.
+func restricts(x *read.Other, direction string) bool {
+	if types := strs(x.At("spec.policyTypes")); len(types) > 0 {
+		return slices.Contains(types, direction)
+	}
+	return direction == "Ingress" || x.At("spec.egress") != nil
+}
+
+// podPort returns the port of the pods behind a host, which a NetworkPolicy allows or not. isSure is false if
+// the host may be a Service that translates the port to another one, and target is 0 if it does so by name.
+func (l *look) podPort(host string, port int) (target int, isSure bool) {
+	parts := append(strings.Split(host, "."), l.job.Namespace)
+	services := l.e.objects.Kept["Service"]
+	for _, key := range sortedKeys(services) {
+		x := services[key]
+		if x.At("spec.clusterIP") != host && (x.Name != parts[0] || x.Namespace != parts[1]) {
+			continue
+		}
+		for _, p := range elements(x.At("spec.ports")) {
+			n, _ := read.At(p, "port").(float64)
+			to, isNumber := read.At(p, "targetPort").(float64)
+			switch {
+			case x.At("spec.clusterIP") == "None" || int(n) != port:
+			case isNumber:
+				return int(to), true
+			case read.At(p, "targetPort") == nil:
+				return port, true
+			default: // a name of which only the pods know the number
+				return 0, false
+			}
+		}
+		return port, x.At("spec.clusterIP") == "None"
+	}
+	return port, false
 }
 
 // rulePorts describes the ports that the rules of a NetworkPolicy allow. all is true if a rule allows every
@@ -274,12 +407,11 @@ func (l *look) policyHints() (all []hint) {
 	var names []string
 	var rules []any
 	for _, x := range l.e.othersIn("NetworkPolicy", l.job.Namespace) {
-		isEgress := slices.Contains(strs(x.At("spec.policyTypes")), "Egress") || x.At("spec.egress") != nil
-		if isEgress && selects(x.At("spec.podSelector"), l.podLabels()) {
+		if restricts(x, "Egress") && selects(x.At("spec.podSelector"), l.podLabels()) {
 			names, rules = append(names, x.Name), append(rules, elements(x.At("spec.egress"))...)
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 || l.isOnHost() {
 		return nil
 	}
 
@@ -298,24 +430,34 @@ func (l *look) policyHints() (all []hint) {
 	}
 	ports, isAll, has := rulePorts(rules)
 	const dns = "port 53, UDP and TCP"
+	isName := slices.ContainsFunc(l.printed(), func(message string) bool {
+		_, line := symptomOf(message)
+		return contains(line, slices.Concat(unresolved, silentDNS)...)
+	})
 	switch {
 	case len(rules) == 0:
 		return []hint{{text: who + " no egress at all", points: slices.Concat(unanswered, unresolved),
 			remedies: []*Remedy{edit("what the pods need", "its ports, and "+dns)}}}
-	case !has(53):
+	case isName && !has(53) && !has(5353):
 		all = append(all, hint{text: fmt.Sprintf("%s egress only to port %s, and not to port 53, so that no name is "+
-			"resolved", who, list(ports)), points: slices.Concat(unresolved, unanswered),
+			"resolved", who, list(ports)), points: slices.Concat(unresolved, silentDNS),
 			remedies: []*Remedy{edit("DNS", dns)}})
 	}
 	for _, message := range l.printed() {
-		host, port := hostIn(message)
-		if port == 53 || !contains(message, unanswered...) {
+		_, line := symptomOf(message)
+		host, port := hostIn(line)
+		if contains(line, silentDNS...) || !contains(line, unanswered...) {
 			continue
 		}
+		target, isSure := l.podPort(host, port)
+		allow := edit("the connection", fmt.Sprintf("port %d", target))
+		if !isSure {
+			allow = when(host+" is not a Service with another targetPort", allow)
+		}
 		switch {
-		case port > 0 && !has(port):
+		case port > 0 && target > 0 && !has(target):
 			return append(all, hint{text: fmt.Sprintf("%s egress only to port %s, and not to port %d", who, list(ports),
-				port), points: unanswered, remedies: []*Remedy{edit("the connection", fmt.Sprintf("port %d", port))}})
+				target), points: unanswered, remedies: []*Remedy{allow}})
 		case len(all) == 0 && host != "":
 			text := who + " egress only as its rules say"
 			if !isAll {
@@ -333,10 +475,10 @@ func (l *look) policyHints() (all []hint) {
 func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 	labels := service.At("spec.selector")
 	var names []string
+	var isAny bool
+	isNear := service.Namespace == l.job.Namespace
 	for _, x := range l.e.othersIn("NetworkPolicy", service.Namespace) {
-		types := strs(x.At("spec.policyTypes"))
-		isIngress := len(types) == 0 || slices.Contains(types, "Ingress")
-		if labels == nil || !isIngress || !selects(x.At("spec.podSelector"), labels) {
+		if labels == nil || !restricts(x, "Ingress") || !selects(x.At("spec.podSelector"), labels) {
 			continue
 		}
 		names = append(names, x.Name)
@@ -346,7 +488,8 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 				return nil
 			}
 			for _, peer := range from {
-				isSame := service.Namespace == l.job.Namespace && read.At(peer, "namespaceSelector") == nil
+				isAny = true
+				isSame := isNear && read.At(peer, "namespaceSelector") == nil
 				isOther := read.At(peer, "namespaceSelector") != nil || read.At(peer, "ipBlock") != nil
 				if isOther || isSame && selects(read.At(peer, "podSelector"), l.podLabels()) {
 					return nil
@@ -354,15 +497,31 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 			}
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 || l.isOnHost() {
 		return nil
+	}
+	fix := l.again("give the pod template the labels that NetworkPolicy " + names[0] + " lets in")
+	if !isNear || !isAny {
+		rule := "a podSelector for them"
+		if !isNear {
+			rule = "a namespaceSelector for namespace " + l.job.Namespace
+		}
+		fix = remedy(fmt.Sprintf("let the Job's pods in: add a rule with %s to ingress of NetworkPolicy %s, or a policy "+
+			"of its own for them", rule, names[0]), kubectl(service.Namespace, "edit", "networkpolicy", names[0]),
+			"what the rule names may then connect there: ask whoever keeps it")
 	}
 	return []hint{{
 		text: fmt.Sprintf("NetworkPolicy %s/%s lets in to the pods of Service %s only what its ingress names, which "+
 			"the Job's pods do not match", service.Namespace, list(names), service.Name),
 		points:   append(points[:min(1, len(points)):1], unanswered...),
-		remedies: []*Remedy{l.again("give the pod template the labels that NetworkPolicy " + names[0] + " lets in")},
+		remedies: []*Remedy{fix},
 	}}
+}
+
+// isOnHost reports whether the pods use the network of their nodes, for which a NetworkPolicy may not count.
+func (l *look) isOnHost() bool {
+	is, _ := read.At(l.template(), "spec.hostNetwork").(bool)
+	return is
 }
 
 // podLabels returns the labels of the Job's pods.

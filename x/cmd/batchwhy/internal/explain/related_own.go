@@ -294,10 +294,13 @@ func (l *look) indexHints() []hint {
 	for i, p := range l.pods {
 		index := int(l.snapshot.Pods[i].Index.Int32())
 		for k := range p.Containers {
-			words := wordsIn(strings.ToLower(p.Containers[k].Message))
+			message := p.Containers[k].Message
+			words := wordsIn(strings.ToLower(message))
+			isBounds := contains(message, "out of bounds", "out of range")
 			for at, w := range words[:max(len(words)-1, 0)] {
 				n, err := strconv.Atoi(strings.TrimLeft(words[at+1], "#"))
-				isPart := strings.Contains(" shard partition chunk part ", " "+w+" ")
+				isPart := w != "" && strings.Contains(" shard partition chunk part index slice ", " "+w+" ")
+				isPart = isPart && !(isBounds && (w == "index" || w == "slice")) // that of a list
 				isOff := n == index+1 || n == int(*l.spec.Completions)
 				isOff = isOff || n == 0 && index == 0
 				hasFailed := p.Containers[k].Ended && p.Containers[k].ExitCode != 0
@@ -308,7 +311,8 @@ func (l *look) indexHints() []hint {
 					"counts from 0 to %d", w, n, p.Name, index, *l.spec.Completions-1), points: []string{w},
 					remedies: []*Remedy{
 						when("its parts count from 1", l.again("let the program add 1 to JOB_COMPLETION_INDEX where "+
-							"it needs the number, and nowhere else"))}}}
+							"it needs the number, and nowhere else; indexes that have completed have done other "+
+							"parts then"))}}}
 			}
 		}
 	}

@@ -43,7 +43,31 @@ func TestSymptoms(t *testing.T) {
 		"upstream: 503 Service Unavailable":                                 "Look at the other side,",
 		"FileNotFoundError: [Errno 2] No such file or directory: 'day.csv'": "Correct the path",
 		"line 1\nvalue 3 is out of bounds":                                  "Correct the cause of \"value 3 is out of bounds\"",
-		"":                                                                  "Read what it printed.",
+		"dial tcp: lookup db on 10.96.0.10:53: read udp 10.1.1.1:4000->10.96.0.10:53: i/o timeout": "Look whether the DNS server answers",
+		"Unknown host":                          "Correct the host name that it gives:",
+		"wget: bad address 'db:80'":             "Correct the host name db:80:",
+		"HTTP/1.1 429":                          "Ask less often",
+		"{\"status\": 403}":                     "Give the identity",
+		"The requested URL returned error: 401": "Correct the credentials",
+		"ERROR: database is locked":             "Find out who holds the lock",
+		"Error: connect to db:5432 timed out":   "Look what lies between the pod and db:5432",
+		"dial tcp db:5432: connection refused\nError: exit status 1": "Look what should listen at db:5432",
+
+		// words that mean something else
+		"ValueError: bad row 14290":              "Correct the cause",
+		"panic: expected 500 rows, got 403 rows": "Correct the cause",
+		"processed 401 of 500 files":             "Correct the cause",
+		"NOTICE:  relation \"orders\" already exists, skipping\nERROR:  null value in column \"x\"": "Correct the cause of \"ERROR: null",
+		"ERROR: null value in column \"x\" of relation \"orders\"":                                  "Correct the cause",
+		"mkdir: /data/out already exists\nValueError: division by zero":                             "Correct the cause of \"ValueError",
+		"fatal: working tree is dirty":                                                              "Correct the cause",
+		"ERROR: canceling statement due to statement timeout":                                       "Correct the cause",
+		"Error: test run exceeded timeout of 30s":                                                   "Correct the cause",
+		"token is not yet valid (nbf)":                                                              "Correct the cause",
+		"read: Bad address (EFAULT)":                                                                "Correct the cause",
+		"ORA-28000: the account is locked":                                                          "Correct the cause",
+		"WARN: connect timeout\nIntegrityError: checksum differs":                                   "Correct the cause of \"IntegrityError",
+		"": "Read what it printed.",
 	} {
 		text := fmt.Sprintf(`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a", "namespace": "n", "uid": "u"}, "spec": {"backoffLimit": 0, "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}}, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}, "status": {"failed": 1, "startTime": "2026-01-01T08:00:00Z", "conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "lastTransitionTime": "2026-01-01T08:01:00Z"}]}}
 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a-1", "namespace": "n", "uid": "p", "labels": {"batch.kubernetes.io/controller-uid": "u"}, "ownerReferences": [{"kind": "Job", "name": "a", "uid": "u", "controller": true}]}, "spec": {"containers": [{"name": "c"}]}, "status": {"phase": "Failed", "containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1, "reason": "Error", "message": %q, "finishedAt": "2026-01-01T08:00:30Z"}}}]}}`, message)

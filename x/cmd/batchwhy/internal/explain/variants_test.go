@@ -151,6 +151,9 @@ func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []str
 	return all
 }
 
+// numberInText is a number in a message.
+var numberInText = regexp.MustCompile(` [0-9]+\b`)
+
 // others returns other values than v.
 func others(v any) []any {
 	switch v := v.(type) {
@@ -161,6 +164,9 @@ func others(v any) []any {
 	case string:
 		if at, err := time.Parse(time.RFC3339, v); err == nil {
 			return []any{at.Add(-time.Second).Format(time.RFC3339), at.Add(time.Second).Format(time.RFC3339)}
+		}
+		if numberInText.MatchString(v) {
+			return []any{numberInText.ReplaceAllString(v, " -5"), numberInText.ReplaceAllString(v, " 99999999999999999999")}
 		}
 	}
 	return nil
