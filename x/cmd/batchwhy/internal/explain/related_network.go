@@ -133,7 +133,7 @@ func (l *look) hostHints() (all []hint) {
 			continue
 		}
 		if host, port := hostIn(line); host != "" && isNew(host, " ", port) {
-			all = append(all, l.serviceHints(host, port, points)...)
+			all = append(all, l.serviceHints(host, port, !contains(line, unresolved...), points)...)
 		}
 	}
 
@@ -152,7 +152,7 @@ func (l *look) hostHints() (all []hint) {
 			for _, w := range hostsIn(command) {
 				host, number, _ := strings.Cut(w, ":")
 				port, _ := strconv.Atoi(number)
-				all = append(all, l.serviceHints(host, port, []string{"init container " + c.Name})...)
+				all = append(all, l.serviceHints(host, port, false, []string{"init container " + c.Name})...)
 			}
 			all = append(all, l.awaited(command, c.Name)...)
 		}
@@ -178,8 +178,9 @@ func hostsIn(command string) (hosts []string) {
 	return hosts
 }
 
-// serviceHints are about the Service that a host name stands for, as the pods of the Job see it.
-func (l *look) serviceHints(host string, port int, points []string) (all []hint) {
+// serviceHints are about the Service that a host name stands for, as the pods of the Job see it. If the name was
+// found, its Service exists, whether it was read or not.
+func (l *look) serviceHints(host string, port int, isFound bool, points []string) (all []hint) {
 	parts := strings.Split(host, ".")
 	ns, services := l.job.Namespace, l.e.objects.Kept["Service"]
 	isLocal := len(parts) > 2 && parts[2] == "svc" || len(parts) == 1
@@ -204,7 +205,7 @@ func (l *look) serviceHints(host string, port int, points []string) (all []hint)
 		}
 		there := namesOf(l.e.othersIn("Service", ns))
 		switch near := nearName(parts[0], there); {
-		case len(there) == 0 || !l.e.objects.HasAll():
+		case len(there) == 0 || isFound || !l.e.objects.HasAll():
 		case len(others) > 0:
 			add(fmt.Sprintf("the input has Service %s in %s %s, and none in %s", parts[0],
 				verb(int64(len(others)), "namespace", "namespaces"), list(others), ns),

@@ -132,7 +132,11 @@ func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []str
 		case map[string]any:
 			for _, key := range slices.Sorted(maps.Keys(v)) {
 				name, was := path+"."+key, v[key]
-				if visit(name, was); seen[name] || asked[name] == enough {
+				visit(name, was)
+				message, _ := was.(string)
+				word, _, _ := strings.Cut(numberInText.FindString(message), " ")
+				name += ": " + word // each kind of message
+				if seen[name] || asked[name] == enough {
 					continue
 				}
 				seen[name] = true
@@ -152,7 +156,7 @@ func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []str
 }
 
 // numberInText is a number in a message.
-var numberInText = regexp.MustCompile(` [0-9]+\b`)
+var numberInText = regexp.MustCompile(`([a-z]+) [0-9]+\b`)
 
 // others returns other values than v.
 func others(v any) []any {
@@ -166,7 +170,7 @@ func others(v any) []any {
 			return []any{at.Add(-time.Second).Format(time.RFC3339), at.Add(time.Second).Format(time.RFC3339)}
 		}
 		if numberInText.MatchString(v) {
-			return []any{numberInText.ReplaceAllString(v, " -5"), numberInText.ReplaceAllString(v, " 99999999999999999999")}
+			return []any{numberInText.ReplaceAllString(v, "$1 -5"), numberInText.ReplaceAllString(v, "$1 99999999999999999999")}
 		}
 	}
 	return nil
