@@ -134,8 +134,9 @@ func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []str
 				name, was := path+"."+key, v[key]
 				visit(name, was)
 				message, _ := was.(string)
-				word, _, _ := strings.Cut(numberInText.FindString(message), " ")
-				name += ": " + word // each kind of message
+				for _, word := range numberInText.FindAllStringSubmatch(message, -1) {
+					name += " " + word[1] // each kind of message
+				}
 				if seen[name] || asked[name] == enough {
 					continue
 				}
