@@ -51,17 +51,20 @@ func tokensIn(message string) (all []token) {
 
 // isAddress reports whether a word may be a host with a port or a domain, and not a place in a file.
 func isAddress(w string) bool {
-	name, port, hasPort := strings.Cut(w, ":")
+	const digits = "0123456789"
 	const others = " errno line code status error exit "
 	const files = " py go js ts rb java c cc cpp h php sh rs cs sql yaml yml json conf log "
-	ext := name[strings.LastIndex(name, ".")+1:]
-	switch {
-	case strings.HasSuffix(w, "-"), hasPort && (port == "" || strings.Trim(port, "0123456789") != ""), // as in 10.0.0.1:4000->
-		name == "", strings.Contains(others, " "+strings.ToLower(name)+" "), ext != name && strings.Contains(files, " "+ext+" "):
+	name, port, hasPort := strings.Cut(w, ":")
+	isPort := port != "" && strings.Trim(port, digits) == ""
+	if isSource := strings.HasSuffix(w, "-"); name == "" || isSource || hasPort && !isPort { // 10.0.0.1:4000->
 		return false
 	}
-	return strings.Count(name, ".") == 3 || strings.ContainsAny(name[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
-		(hasPort || ext != name)
+
+	ext := name[strings.LastIndex(name, ".")+1:]
+	isFile := ext != name && strings.Contains(files, " "+ext+" ")
+	isOther := strings.Contains(others, " "+strings.ToLower(name)+" ")
+	isName := strings.Trim(name[:1], digits) != "" && (hasPort || ext != name)
+	return !isFile && !isOther && (isName || strings.Count(name, ".") == 3)
 }
 
 // hostIn returns the host that a message is about, and its port or 0.
@@ -76,27 +79,34 @@ func hostIn(message string) (host string, port int) {
 	}
 
 	// The word after one of these is a host, or is one if it looks like one.
-	const sure, likely = " lookup enotfound eai_again ", " host address tcp econnrefused etimedout name at to server "
-	for _, marks := range []string{sure, likely} {
+	const likely = " host, address, tcp, econnrefused, etimedout, name, at, to, server,"
+	for _, also := range []bool{false, true} {
 		for i, w := range words[:max(len(words)-1, 0)] {
 			next, mark, two := words[i+1], strings.ToLower(w.text), ""
 			if i > 0 {
 				two = strings.ToLower(words[i-1].text) + " " + mark
 			}
 			isQuoted := next.before == '"' || next.before == '\''
+			is := func(words, w string) bool { return strings.Contains(words, " "+w+",") }
 			var isPort bool
 			for _, p := range words[min(i+2, len(words)):min(i+4, len(words))] { // as in "db" (10.0.0.5), port 5432
 				isPort = isPort || strings.EqualFold(p.text, "port") && w.end == ' '
 			}
-			isSure := strings.Contains(sure, " "+mark+" ") && (mark != "lookup" || next.end == ':' || isAddress(next.text) ||
-				i+2 < len(words) && words[i+2].text == "on")
-			isSure = isSure || isQuoted && strings.Contains(" host hostname resolve address ", " "+mark+" ")
-			isSure = isSure || isQuoted && strings.Contains(" host name, server at, server on,", " "+two+",")
-			isSure = isSure || w.end == ':' && (mark == "host" || strings.HasSuffix(mark, "unknownhostexception"))
-			isSure = isSure || w.end == ' ' && strings.Contains(" unknown host, resolve host, resolve hostname,", " "+two+",")
-			isLikely := isAddress(next.text) || isPort && strings.Contains(" to host at server ", " "+mark+" ")
-			isLikely = isLikely && next.text != "host" && strings.Contains(likely, " "+mark+" ")
-			if host == "" && (isSure || marks == likely && isLikely) {
+
+			isSure := false
+			switch {
+			case mark == "lookup":
+				isSure = next.end == ':' || isAddress(next.text) || i+2 < len(words) && words[i+2].text == "on"
+			case isQuoted:
+				isSure = is(" host, hostname, resolve, address,", mark) || is(" host name, server at, server on,", two)
+			case w.end == ':':
+				isSure = mark == "host" || strings.HasSuffix(mark, "unknownhostexception")
+			case w.end == ' ':
+				isSure = is(" enotfound, eai_again,", mark) || is(" unknown host, resolve host, resolve hostname,", two)
+			}
+			isLikely := isAddress(next.text) && is(likely, mark)
+			isLikely = isLikely || isPort && next.text != "host" && is(" to, host, at, server,", mark)
+			if host == "" && (isSure || also && isLikely) {
 				host = next.text
 			}
 		}

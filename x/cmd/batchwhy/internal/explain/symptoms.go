@@ -32,11 +32,13 @@ var symptoms = []symptom{
 		"NAME.NAMESPACE in another one", network},
 	{declined, "look what should listen at %s, and whether it is ready: nothing takes connections " +
 		"there, or the Service has no ready pod", network},
-	{[]string{"dirty database", "database*is dirty", "schema*is dirty", "migration*is dirty"}, "repair the schema by hand before anything runs again: an earlier " +
-		"migration stopped halfway, and the tool goes on only when somebody has looked what it had done", "jobs,pods"},
+	{[]string{"dirty database", "database*is dirty", "schema*is dirty", "migration*is dirty"},
+		"repair the schema by hand before anything runs again: an earlier migration stopped halfway, and the tool " +
+			"goes on only when somebody has looked what it had done", "jobs,pods"},
 	{[]string{"deadlock", "lock wait timeout", "lock timeout", "could not obtain lock", "state lock", "advisory lock",
-		"database is locked", "schema*is locked", "migration*is locked", "unable to lock"}, "find out who holds the lock before anything runs again: another run, or one " +
-		"that was ended. Take it off by hand only if its holder is certainly gone", "jobs,pods"},
+		"database is locked", "schema*is locked", "migration*is locked", "unable to lock"},
+		"find out who holds the lock before anything runs again: another run, or one that was ended. Take it off by " +
+			"hand only if its holder is certainly gone", "jobs,pods"},
 	{[]string{"too many connections", "too many clients", "connection slots"}, "let fewer pods run at a time, or " +
 		"raise the limit of the database: all its connections are taken", "jobs,pods"},
 	{[]string{"#429", "too many requests", "toomanyrequests", "rate limit", "rate exceeded", "throttl"},
