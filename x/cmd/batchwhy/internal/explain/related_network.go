@@ -56,15 +56,17 @@ func isAddress(w string) bool {
 	const files = " py go js ts rb java c cc cpp h php sh rs cs sql yaml yml json conf log "
 	name, port, hasPort := strings.Cut(w, ":")
 	isPort := port != "" && strings.Trim(port, digits) == ""
-	if isSource := strings.HasSuffix(w, "-"); name == "" || isSource || hasPort && !isPort { // 10.0.0.1:4000->
+	isSource := strings.HasSuffix(w, "-") // as in 10.0.0.1:4000->
+	if isOther := hasPort && !isPort; name == "" || isSource || isOther {
 		return false
 	}
 
 	ext := name[strings.LastIndex(name, ".")+1:]
 	isFile := ext != name && strings.Contains(files, " "+ext+" ")
 	isOther := strings.Contains(others, " "+strings.ToLower(name)+" ")
-	isName := strings.Trim(name[:1], digits) != "" && (hasPort || ext != name)
-	return !isFile && !isOther && (isName || strings.Count(name, ".") == 3)
+	hasDomain := hasPort || ext != name
+	isName := hasDomain && strings.Trim(name[:1], digits) != "" || strings.Count(name, ".") == 3
+	return isName && !isFile && !isOther
 }
 
 // hostIn returns the host that a message is about, and its port or 0.
@@ -96,7 +98,8 @@ func hostIn(message string) (host string, port int) {
 			isSure := false
 			switch {
 			case mark == "lookup":
-				isSure = next.end == ':' || isAddress(next.text) || i+2 < len(words) && words[i+2].text == "on"
+				on := words[min(i+2, len(words)-1)].text
+				isSure = next.end == ':' || isAddress(next.text) || on == "on"
 			case isQuoted:
 				isSure = is(" host, hostname, resolve, address,", mark) || is(" host name, server at, server on,", two)
 			case w.end == ':':
@@ -104,9 +107,9 @@ func hostIn(message string) (host string, port int) {
 			case w.end == ' ':
 				isSure = is(" enotfound, eai_again,", mark) || is(" unknown host, resolve host, resolve hostname,", two)
 			}
-			isLikely := isAddress(next.text) && is(likely, mark)
-			isLikely = isLikely || isPort && next.text != "host" && is(" to, host, at, server,", mark)
-			if host == "" && (isSure || also && isLikely) {
+			isPort = isPort && next.text != "host" && is(" to, host, at, server,", mark)
+			isLikely := isPort || isAddress(next.text) && is(likely, mark)
+			if isNext := isSure || also && isLikely; isNext && host == "" {
 				host = next.text
 			}
 		}
@@ -325,7 +328,8 @@ func (l *look) awaited(command, container string) (all []hint) {
 		j, _ := l.e.existingOf("Job", &read.Meta{Namespace: ns, Name: name}).(*read.Job)
 		var names []string
 		for _, other := range l.e.objects.Jobs {
-			if j == nil && other != nil && other.Namespace == ns && other.UID != l.job.UID {
+			isOther := other != nil && other.Namespace == ns && other.UID != l.job.UID
+			if j == nil && isOther {
 				names = append(names, other.Name)
 			}
 		}
@@ -363,7 +367,8 @@ func (l *look) podPort(host string, port int) (target int, isSure bool) {
 	services := l.e.objects.Kept["Service"]
 	for _, key := range sortedKeys(services) {
 		x := services[key]
-		if x.At("spec.clusterIP") != host && (x.Name != parts[0] || x.Namespace != parts[1]) {
+		isNamed := x.Name == parts[0] && x.Namespace == parts[1]
+		if x.At("spec.clusterIP") != host && !isNamed {
 			continue
 		}
 		for _, p := range elements(x.At("spec.ports")) {
@@ -517,8 +522,8 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 		if !isNear {
 			rule = "a namespaceSelector for namespace " + l.job.Namespace
 		}
-		fix = remedy(fmt.Sprintf("let the Job's pods in: add a rule with %s to ingress of NetworkPolicy %s, or a policy "+
-			"of its own for them", rule, names[0]), kubectl(service.Namespace, "edit", "networkpolicy", names[0]),
+		fix = remedy(fmt.Sprintf("let the Job's pods in: add a rule with %s to ingress of NetworkPolicy %s, or "+
+			"a policy of its own for them", rule, names[0]), kubectl(service.Namespace, "edit", "networkpolicy", names[0]),
 			"what the rule names may then connect there: ask whoever keeps it")
 	}
 	return []hint{{
