@@ -48,8 +48,9 @@ var symptoms = []symptom{
 		"could not read username", "unable to locate credentials", "invalidaccesskeyid", "signaturedoesnotmatch"},
 		"correct the credentials that the program uses: the other side refuses them", secrets},
 	{[]string{"accessdenied", "access denied", "#403", "403 forbidden", "not authorized to perform",
-		"permission_denied", "insufficient privilege", "permission denied for"}, "give the identity that the program uses the right: the " +
-		"other side knows it, and does not let it do this", secrets},
+		"permission_denied", "insufficient privilege", "permission denied for"},
+		"give the identity that the program uses the right: the other side knows it, and does not let it " +
+			"do this", secrets},
 	{[]string{"too many open files", "emfile"}, "let the program close files, or raise its limit of open files", ""},
 	{[]string{"address already in use", "eaddrinuse"}, "choose another port (the containers of a pod share its " +
 		"ports, and with hostNetwork all pods of a node do)", ""},
