@@ -523,12 +523,12 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 			rule = "a namespaceSelector for namespace " + l.job.Namespace
 		}
 		fix = remedy(fmt.Sprintf("let the Job's pods in: add a rule with %s to ingress of NetworkPolicy %s, or "+
-			"a policy of its own for them", rule, names[0]), kubectl(service.Namespace, "edit", "networkpolicy", names[0]),
-			"what the rule names may then connect there: ask whoever keeps it")
+			"a policy of its own for them", rule, names[0]),
+			kubectl(service.Namespace, "edit", "networkpolicy", names[0]), "what the rule names may then connect there: ask whoever keeps it")
 	}
 	return []hint{{
-		text: fmt.Sprintf("NetworkPolicy %s/%s lets in to the pods of Service %s only what its ingress names, which "+
-			"the Job's pods do not match", service.Namespace, list(names), service.Name),
+		text: fmt.Sprintf("NetworkPolicy %s/%s lets in to the pods of Service %s only what its ingress names, "+
+			"which the Job's pods do not match", service.Namespace, list(names), service.Name),
 		points:   append(points[:min(1, len(points)):1], unanswered...),
 		remedies: []*Remedy{fix},
 	}}
