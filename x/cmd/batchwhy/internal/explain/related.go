@@ -105,8 +105,8 @@ func (l *look) gonePoints(f *Finding, r *hint) bool {
 
 // related returns what is known of related objects. If nothing is wrong with the Job, only what is wrong
 // with its owners counts.
-func (l *look) related(wrong string) (all []hint) {
-	all = append(l.e.keptHints(&l.job.Meta), l.budgetHints()...)
+func (l *look) related(wrong string) []hint {
+	all := l.e.keptHints(&l.job.Meta)
 	for _, o := range l.job.Owners {
 		x, what := l.e.other(o.Kind, l.job.Namespace, o.Name), "which owns the Job"
 		if o.Controller {

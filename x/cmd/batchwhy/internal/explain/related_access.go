@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -242,28 +241,6 @@ func (l *look) nodeHints() (all []hint) {
 		all = append(all, l.preempted(i)...)
 	}
 	return all
-}
-
-// budgetHints are about the PodDisruptionBudgets that keep the Job's pods on a node that is cordoned.
-func (l *look) budgetHints() (all []hint) {
-	for _, x := range l.e.othersIn("PodDisruptionBudget", l.job.Namespace) {
-		allowed, is := x.At("status.disruptionsAllowed").(float64)
-		selector := x.At("spec.selector")
-		if !is || allowed > 0 || selector == nil {
-			continue
-		}
-		for i, p := range l.pods {
-			isRunning := l.snapshot.Pods[i].Phase == job.PodRunning && selects(selector, p.Labels)
-			if isRunning && l.e.objects.Nodes[p.Node].Cordoned {
-				return []hint{{text: fmt.Sprintf("PodDisruptionBudget %s selects the Job's pods and allows no "+
-					"disruption: a drain of node %s waits until %s has ended", x.Key(), p.Node, p.Name), alone: true,
-					remedies: []*Remedy{
-						inspect("let the pod end: a drain goes on then, and no work is done again", kubectl(p.Namespace,
-							"get", "pod", p.Name, "--watch"))}}}
-			}
-		}
-	}
-	return nil
 }
 
 // injectedHints are about containers that the Job's template does not have, and the webhooks that may have

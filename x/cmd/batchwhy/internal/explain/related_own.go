@@ -95,7 +95,7 @@ func (l *look) spreadHints(spec map[string]any) (all []hint) {
 	return all
 }
 
-// volumeKinds are about the volumes of the template: their sizes, and kinds that the kubelet does not mount.
+// volumeKinds are about the sizes of the volumes of the template.
 func (l *look) volumeKinds(spec map[string]any) (all []hint) {
 	const full = "no space left"
 	var fullPoints []string
@@ -118,12 +118,6 @@ func (l *look) volumeKinds(spec map[string]any) (all []hint) {
 		} else if is && dir["medium"] == "Memory" {
 			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir in memory: what is written to it "+
 				"counts as memory of the container", name), points: append([]string{"memory", "oomkilled"}, points...)})
-		}
-		if read.At(v, "gitRepo") != nil {
-			all = append(all, hint{text: fmt.Sprintf("volume %s is a gitRepo, which kubelets from Kubernetes 1.33 on "+
-				"do not mount unless told to", name), points: []string{"gitrepo", "git-repo", name},
-				remedies: []*Remedy{
-					l.again("clone in an init container, into an emptyDir that both mount")}})
 		}
 	}
 	return all
