@@ -125,8 +125,8 @@ func (l *look) quotaRemedies(message string) (all []*Remedy) {
 
 	switch {
 	case waits && !mayEnd:
-		all = append(all, inspect("make room: end what is not needed. Those that count stay, so that waiting makes none"+
-			retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods",
+		all = append(all, inspect("make room: end what is not needed. Those that count stay, so that waiting makes "+
+			"none"+retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods",
 			"--field-selector=status.phase!=Succeeded,status.phase!=Failed")))
 	case waits:
 		all = append(all, inspect("make room: wait for pods that end by themselves, or end what is not needed; pods "+

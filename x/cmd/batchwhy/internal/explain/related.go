@@ -449,8 +449,9 @@ func (l *look) makers(r reference) (all []hint) {
 	for _, kind := range sortedKeys(l.e.objects.Kept) {
 		for _, x := range l.e.othersIn(kind, l.job.Namespace) {
 			isNamed := r.kind == "Secret" && x.Name == r.name && contains(kind, "secret", "certificate")
-			isMaker := isNamed || mentions(x.At("spec"), r.name)
-			if x.Namespace != "" && isMaker && x.Kind != "Deployment" && x.Kind != "StatefulSet" {
+			isUser := x.Kind == "Deployment" || x.Kind == "StatefulSet"
+			isMaker := !isUser && (isNamed || mentions(x.At("spec"), r.name))
+			if x.Namespace != "" && isMaker {
 				all = append(all, l.named(l.e.hintOf(x, "which names "+r.name), r.name)...)
 			}
 		}
@@ -499,8 +500,8 @@ func (l *look) volumeHints(claim *read.Other) (all []hint) {
 	if !isBound && len(classes) > 0 && classes[class] == nil {
 		all = append(all, hint{text: fmt.Sprintf("the input has no StorageClass %s, which the claim names; it has %s",
 			class, list(sortedKeys(classes))), points: pointsTo[claim.Kind], remedies: []*Remedy{remedy("create the "+
-			"class, or the claim anew with one that exists; this shows the claim", kubectl(claim.Namespace, "get", "pvc",
-			claim.Name, "-o", "yaml"), "the claim is not bound, so that no data is lost")}})
+			"class, or the claim anew with one that exists; this shows the claim", kubectl(claim.Namespace, "get",
+			"pvc", claim.Name, "-o", "yaml"), "the claim is not bound, so that no data is lost")}})
 	}
 	if x := classes[class]; volume == "" && x != nil {
 		if mode, _ := x.Fields["volumeBindingMode"].(string); mode == "WaitForFirstConsumer" {

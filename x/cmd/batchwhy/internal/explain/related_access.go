@@ -110,7 +110,8 @@ func (e *Explainer) rightsOf(r refusedRight, home string) (all []hint) {
 		}
 		kind, name := str(b.Fields, "roleRef.kind"), str(b.Fields, "roleRef.name")
 		role := e.other(kind, b.Namespace, name)
-		isOther := b.Namespace != home || r.account == "default" || e.other("ServiceAccount", elsewhere, r.account) != nil
+		hasAccount := r.account == "default" || e.other("ServiceAccount", elsewhere, r.account) != nil
+		isOther := b.Namespace != home || hasAccount
 		switch {
 		case !isBound && (elsewhere == "" || isOther):
 			continue

@@ -524,7 +524,8 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 		}
 		fix = remedy(fmt.Sprintf("let the Job's pods in: add a rule with %s to ingress of NetworkPolicy %s, or "+
 			"a policy of its own for them", rule, names[0]),
-			kubectl(service.Namespace, "edit", "networkpolicy", names[0]), "what the rule names may then connect there: ask whoever keeps it")
+			kubectl(service.Namespace, "edit", "networkpolicy", names[0]),
+			"what the rule names may then connect there: ask whoever keeps it")
 	}
 	return []hint{{
 		text: fmt.Sprintf("NetworkPolicy %s/%s lets in to the pods of Service %s only what its ingress names, "+

@@ -84,8 +84,8 @@ func (l *look) spreadHints(spec map[string]any) (all []hint) {
 			read.At(c, "maxSkew"), key, places(key))
 		switch {
 		case selector == nil:
-			text = fmt.Sprintf("topologySpreadConstraints for %s has no labelSelector, so that it counts no pods: only "+
-				"nodes without that label do not match", key)
+			text = fmt.Sprintf("topologySpreadConstraints for %s has no labelSelector, so that it counts no pods: "+
+				"only nodes without that label do not match", key)
 		case !selects(selector, l.podLabels()):
 			text = fmt.Sprintf("the selector of topologySpreadConstraints for %s does not select the Job's own pods%s",
 				key, places(key))
@@ -166,7 +166,7 @@ func (l *look) userHint(spec map[string]any, isReadOnly bool, words ...string) (
 	}
 
 	group, user := read.At(spec, "securityContext.fsGroup"), field("runAsUser")
-	takesGroup := false
+	isUser, takesGroup := user != nil && show(user) != "0", false
 	for _, kind := range []string{"persistentVolumeClaim", "emptyDir", "csi", "ephemeral"} {
 		takesGroup = takesGroup || read.At(volume, kind) != nil
 	}
@@ -175,7 +175,7 @@ func (l *look) userHint(spec map[string]any, isReadOnly bool, words ...string) (
 		return hint{text: fmt.Sprintf("%s comes from %s, and defaultMode says who may read or execute its files", path,
 			where), remedies: []*Remedy{l.again(fmt.Sprintf("set defaultMode of %s: 0555 for programs; 0440 with an "+
 			"fsGroup for what others must not read", where))}}, true
-	case takesGroup && user != nil && show(user) != "0" && group == nil:
+	case takesGroup && group == nil && isUser:
 		return hint{text: fmt.Sprintf("%s comes from %s, the container runs as user %v, and fsGroup is not set, so "+
 			"that the files keep the group that they have", path, where, user), remedies: []*Remedy{l.again(fmt.Sprintf(
 			"set securityContext.fsGroup of the pod, such as to %v: the kubelet changes the group of all files of the "+
@@ -223,7 +223,8 @@ func (l *look) pathOf(spec map[string]any, words ...string) (own, volume any, pa
 // '/x'", or before it. A path at the begin of a line is that of the program.
 func pathIn(message string, words ...string) string {
 	paths := func(text string) (all []string) {
-		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t'\"`,;()[]", r) }) {
+		isBreak := func(r rune) bool { return strings.ContainsRune(" \t'\"`,;()[]", r) }
+		for _, w := range strings.FieldsFunc(text, isBreak) {
 			if strings.HasPrefix(w, "/") && len(w) > 1 {
 				all = append(all, strings.TrimRight(w, ":."))
 			}

@@ -50,7 +50,8 @@ func saidOf(f *Finding, all []saying) *saying {
 func (s *saying) unsaid(f *Finding) (all []*Remedy) {
 	for _, r := range f.Remedies {
 		isSaid := slices.ContainsFunc(s.Remedies, func(other *Remedy) bool {
-			return other.Do == r.Do && other.If == r.If && other.Risk == r.Risk && other.Command == r.Command
+			isSameText := other.Do == r.Do && other.If == r.If && other.Risk == r.Risk
+			return isSameText && other.Command == r.Command
 		})
 		if !isSaid {
 			all = append(all, r)
