@@ -39,7 +39,7 @@ func TestAwait_Until(t *testing.T) {
 		go func() {
 			time.Sleep(control.LongestNap*5/2 - 1)
 			before := notes()
-			time.Sleep(2)
+			time.Sleep(2 * time.Nanosecond)
 			if after := notes(); before != 0 || after != 1 || !strings.Contains(to.lines[0], "--until is reached") {
 				t.Errorf("%d and %d notes: %q", before, after, to.lines)
 			}
