@@ -503,12 +503,14 @@ func (l *look) volumeHints(claim *read.Other) (all []hint) {
 			"class, or the claim anew with one that exists; this shows the claim", kubectl(claim.Namespace, "get",
 			"pvc", claim.Name, "-o", "yaml"), "the claim is not bound, so that no data is lost")}})
 	}
+
 	if x := classes[class]; volume == "" && x != nil {
 		if mode, _ := x.Fields["volumeBindingMode"].(string); mode == "WaitForFirstConsumer" {
 			all = append(all, hint{text: fmt.Sprintf("StorageClass %s makes the volume once the pod has a node "+
 				"(WaitForFirstConsumer)", class), points: []string{"unbound immediate"}})
 		}
 	}
+
 	for _, x := range l.e.othersIn("VolumeAttachment", "") {
 		if name, _ := x.At("spec.source.persistentVolumeName").(string); name == volume && volume != "" {
 			node, _ := x.At("spec.nodeName").(string)

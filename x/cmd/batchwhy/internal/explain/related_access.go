@@ -258,6 +258,7 @@ func (l *look) injectedHints() (all []hint) {
 			hooks = append(hooks, x.Name)
 		}
 	}
+
 	for i := range l.pods {
 		for _, c := range l.doing[i].helpers {
 			if names := l.templateNames(); len(names) == 0 || names[c.Name] {

@@ -493,6 +493,7 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 	var names []string
 	var isAny bool
 	isNear := service.Namespace == l.job.Namespace
+
 	for _, x := range l.e.othersIn("NetworkPolicy", service.Namespace) {
 		if labels == nil || !restricts(x, "Ingress") || !selects(x.At("spec.podSelector"), labels) {
 			continue
@@ -516,6 +517,7 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 	if len(names) == 0 || l.isOnHost() {
 		return nil
 	}
+
 	fix := l.again("give the pod template the labels that NetworkPolicy " + names[0] + " lets in")
 	if !isNear || !isAny {
 		rule := "a podSelector for them"
@@ -527,6 +529,7 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 			kubectl(service.Namespace, "edit", "networkpolicy", names[0]),
 			"what the rule names may then connect there: ask whoever keeps it")
 	}
+
 	return []hint{{
 		text: fmt.Sprintf("NetworkPolicy %s/%s lets in to the pods of Service %s only what its ingress names, "+
 			"which the Job's pods do not match", service.Namespace, list(names), service.Name),
