@@ -85,8 +85,11 @@ func TestWake(t *testing.T) {
 // A loop reads the clock again after the longest nap, since the clock may have jumped.
 func TestWait_Nap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begin, w := time.Now(), newWaiter(still())
-		time.AfterFunc(LongestNap/2, func() { w.clock.Start(time.Now(), now.Add(time.Hour), 1) })
+		begin := time.Now()
+		w := newWaiter(clock.New([]clock.Span{
+			{Real: begin, Virtual: now, Speed: 1e-9},
+			{Real: begin.Add(LongestNap / 2), Virtual: now.Add(time.Hour), Speed: 1e-9},
+		}))
 		if w.wait(t.Context(), now.Add(time.Hour), false); time.Since(begin) != LongestNap {
 			t.Errorf("waited %v", time.Since(begin))
 		}
