@@ -58,11 +58,11 @@ release: ## check and tag VERSION of every published module, locally; DRY=1 trie
 systems: ## the root compiles where an int has 32 bits, and the local runner for each system
 	GOARCH=386 CGO_ENABLED=0 go vet ./...
 	@for os in linux darwin windows; do echo "== $$os"; GOOS=$$os CGO_ENABLED=0 go -C x/cmd/batchrun vet ./...; done
-lint: ## format, layout, vet, staticcheck and go.mod of every module
+lint: ## format, layout, vet, staticcheck and go.mod of every module but those with the controllers of others
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted: $$files"; exit 1; }
 	@cd x/proof; go test -count=1 -run='^TestLayout' ./citations
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m; go vet ./...; $(TOOL) staticcheck ./...; go mod tidy -diff); done
-modules: ## list the modules
+modules: ## list these modules
 	@echo $(MODULES)
 
 prop: ## the properties, with CHECKS cases each
@@ -116,5 +116,5 @@ axe: ## the page of the explainer checked by axe-core, which npm fetches
 
 result: ## write a file of docs/results again: NAME=search. Its first line is the command
 	@docs/results/again $(NAME)
-check: ## what CI runs, except govulncheck, macOS, Windows and the older Go
+check: ## what CI runs, except govulncheck, fuzzing, macOS, Windows and the older Go
 	bash .ci/run
