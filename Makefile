@@ -100,9 +100,9 @@ validation: ## CASES random specs and statuses of each kind for the API server's
 	@$(call compared,./validation,Test.*,$(seed) -cases $(or $(CASES),20000))
 cluster: ## end-to-end tests on a real API server, with JOBS jobs of PODS pods together and one of INDEXES
 	go -C x/proof/conformance test -count=1 -timeout=2h -v -run='^TestEndToEnd$$' ./e2e $(seed) -jobs $(or $(JOBS),500) -pods $(or $(PODS),10) -indexes $(or $(INDEXES),5000)
-costs: ## requests, processor time and memory beside the controllers of Kubernetes: of JOBS jobs, RUNNING pods that run and FINISH that end, COUNT times
+costs: ## requests, processor time and memory beside the controllers of Kubernetes: of JOBS jobs, RUNNING pods that run, FINISH that end, CROWD jobs at a start, COUNT times
 	go -C x/proof/conformance test -count=1 -timeout=5h -v -run='^Test(RequestsOnServer|Load)$$' ./costs -server -jobs $(or $(JOBS),500) \
-		-pods $(or $(RUNNING),1000) -finishing $(or $(FINISH),200) -repeat $(or $(COUNT),1) $(if $(PROFILES),-profiles $(abspath $(PROFILES)))
+		-pods $(or $(RUNNING),1000) -finishing $(or $(FINISH),200) -crowd $(or $(CROWD),300) -repeat $(or $(COUNT),1) $(if $(PROFILES),-profiles $(abspath $(PROFILES)))
 traces: ## record both sides on a real API server until each log has TRANSITIONS steps, or the controllers of an older RELEASE; check the logs, and plant bugs into them
 	cd x/proof/conformance; go run ./build $(release) ./costs ./costs/compared.test; cd costs; ./compared.test -test.timeout=2h -test.v -test.run='^TestTraces$$' -plant -transitions $(or $(TRANSITIONS),2000) $(seed)
 others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, kruise/broadcastjob, velero, jobset, argo, ours or ../conformance/blackbox

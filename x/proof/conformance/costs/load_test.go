@@ -26,6 +26,8 @@ import (
 //     the job, and the time until the next change.
 //   - Create: another job creates its pods. Run: all of them start to run. Finish: all of them
 //     succeed, and the job ends. The figures are per pod.
+//   - Crowd: the process starts when many jobs of ten running pods exist. The figures are for all of
+//     it, until the last job has had its first round.
 //   - Jobs: many jobs whose pods succeed immediately, from the creation of the first job to the end
 //     of the last. The figures are per job; the median and the 99th percentile are of the times from
 //     the creation of a job to its condition Complete. There are as many pods in fewer jobs of 10
@@ -45,6 +47,7 @@ func TestLoad(t *testing.T) {
 			t.Run("steady-"+name, func(t *testing.T) { l.steady(t, name+"-"+w, mode, *pods) })
 		}
 		t.Run("finish", func(t *testing.T) { l.finish(t, "finish-"+w, *finishing) })
+		t.Run("crowd", func(t *testing.T) { l.crowd(t, "crowd-"+w, *crowd) })
 		for _, workers := range []int{1, 5, 10} {
 			for _, each := range []int{1, 10, 100} {
 				t.Run(fmt.Sprintf("jobs-%d-%d", workers, each), func(t *testing.T) {
@@ -167,6 +170,32 @@ func (l *lab) finish(t *testing.T, world string, n int) {
 		time.Sleep(quiet)
 		report(fmt.Sprintf("Finish/pods=%d", n), s, n, p.end(), "")
 
+		p.stop()
+	}
+}
+
+// crowd measures a start beside n jobs of ten pods that run.
+func (l *lab) crowd(t *testing.T, world string, n int) {
+	const each = 10
+	for _, s := range sides {
+		namespace := s.namespaceOf(world)
+		l.makeNamespace(t, namespace)
+		many(t, n, func(i int) error {
+			j := jobOf(t, s, fmt.Sprintf(`"parallelism":%[1]d,"completions":%[1]d,`, each))
+			j.Name = fmt.Sprintf("j-%d", i)
+			j, err := l.BatchV1().Jobs(namespace).Create(t.Context(), j, metav1.CreateOptions{})
+			if err == nil {
+				l.plant(t, j, each)
+			}
+			return err
+		})
+
+		began := time.Now()
+		p := l.start(t, s, namespace, 5)
+		l.await(t, namespace, n, ready(each))
+		took := time.Since(began)
+		time.Sleep(quiet)
+		report(fmt.Sprintf("Crowd/jobs=%d/pods=%d", n, n*each), s, 1, p.end(), fmt.Sprintf(" %.4g start-s", took.Seconds()))
 		p.stop()
 	}
 }

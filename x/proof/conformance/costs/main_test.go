@@ -13,6 +13,7 @@ var (
 	pods      = flag.Int("pods", 100, "pods that run, and to which little happens")
 	finishing = flag.Int("finishing", 50, "pods that end together")
 	jobs      = flag.Int("jobs", 30, "jobs to run to completion")
+	crowd     = flag.Int("crowd", 100, "jobs of ten running pods that exist when a side starts")
 	repeat    = flag.Int("repeat", 1, "how often everything is measured")
 	profiles  = flag.String("profiles", "", "folder for processor profiles of each phase")
 )
