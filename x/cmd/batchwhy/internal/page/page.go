@@ -66,7 +66,7 @@ func Build(ctx context.Context) (Files, error) {
 	if err := files.readAll(static, "static"); err != nil {
 		return nil, err
 	}
-	if files["module.js"], err = compile(ctx, from); err != nil {
+	if files["module.js"], err = scriptOfModule(ctx, from); err != nil {
 		return nil, err
 	}
 	testdata := filepath.Join(dir, "..", "internal", "explain", "testdata")
@@ -162,8 +162,21 @@ func (f Files) readAll(from embed.FS, folder string) error {
 	})
 }
 
-// compile makes a script that contains the module. If a page is opened from disk, it may load
-// scripts, but no other files. Without inlining, the module is a tenth smaller.
+// scriptOfModule makes a script that contains the module. If a page is opened from disk, it may load
+// scripts, but no other files.
+func scriptOfModule(ctx context.Context, from string) ([]byte, error) {
+	code, err := compile(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := packTwice(fold(shortenReturns(shrink(code))))
+	if err != nil {
+		return nil, err
+	}
+	return []byte("globalThis.batchplanModule = \"" + base64.StdEncoding.EncodeToString(packed) + "\";\n"), nil
+}
+
+// compile returns the module. Without inlining, it is a tenth smaller.
 func compile(ctx context.Context, from string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "explain")
 	if err != nil {
@@ -176,17 +189,7 @@ func compile(ctx context.Context, from string) ([]byte, error) {
 	if _, err := run(ctx, from, args...); err != nil {
 		return nil, err
 	}
-
-	code, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-
-	packed, err := packTwice(fold(shortenReturns(code)))
-	if err != nil {
-		return nil, err
-	}
-	return []byte("globalThis.batchplanModule = \"" + base64.StdEncoding.EncodeToString(packed) + "\";\n"), nil
+	return os.ReadFile(file)
 }
 
 // packTwice compresses data that the page's own scripts unpack. Output of gzip repeats itself, so a
