@@ -639,6 +639,22 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestPass: a program that crashes at the instant at which a step ends is started again in that
+// step.
+func TestPass(t *testing.T) {
+	result := naive{}.subject().Play(t, CronLife{
+		Settings: CronSettings{Schedule: "* * * * *", Policy: "Allow"},
+		Begin:    10*time.Hour + 10*time.Second,
+		Steps:    []Step{{Do: Break, Fault: CrashAfter, Nth: 1}, {Do: Wait, For: 50 * time.Second}, {Do: Touch}},
+	})
+	lineOf := func(text string) int {
+		return slices.IndexFunc(result.Story, func(line string) bool { return strings.Contains(line, text) })
+	}
+	if crash, start, label := lineOf("CrashAfter"), lineOf("starts again"), lineOf("labels it"); crash < 0 || start < crash || label < start {
+		t.Errorf("%s", strings.Join(result.Story, "\n"))
+	}
+}
+
 // TestStart: a program whose context ends immediately after its start has made all its first reads.
 // The cache of a manager that cannot read waits in a busy loop when its context ends.
 func TestStart(t *testing.T) {

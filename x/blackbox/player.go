@@ -228,15 +228,18 @@ func (p *player) nextFault() Fault {
 	return f
 }
 
-// pass lets time pass. It restarts a crashed program after a second.
+// pass lets time pass. It restarts a crashed program after a second. A program that crashes at the
+// last instant is restarted as well: the order of goroutines must not decide in which step that
+// happens.
 func (p *player) pass(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 
-	for again := true; again; {
+	for passed := false; !passed || len(p.events) > 0; {
 		select {
 		case <-timer.C:
-			again = false
+			passed = true
+			synctest.Wait()
 		case e := <-p.events:
 			if !slices.Contains(p.replicas, e.of) {
 				continue // the kit has stopped it

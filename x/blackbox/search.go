@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -155,7 +156,9 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 	for _, f := range found {
 		list = append(list, *f)
 	}
-	slices.SortFunc(list, func(a, b Finding[S]) int { return b.Times - a.Times })
+	slices.SortFunc(list, func(a, b Finding[S]) int {
+		return cmp.Or(b.Times-a.Times, strings.Compare(string(a.Check), string(b.Check)))
+	})
 	return list
 }
 
