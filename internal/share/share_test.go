@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,30 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%+v, %s, %v", s, s.Path(), err)
 			}
 		})
+	}
+}
+
+// TestHas: each case is in one share, and no share has twice or half its part of the cases, nor of
+// those with every n-th number.
+func TestHas(t *testing.T) {
+	const cases = 300
+	for of := 1; of < 10; of++ {
+		for every := 1; every <= 50; every++ {
+			counts, total := make([]int, of), 0
+			for mine := range of {
+				s := Share{Mine: mine, Of: of}
+				for i := range cases {
+					if s.Has(every/2 + i*every) {
+						counts[mine]++
+					}
+				}
+				total += counts[mine]
+			}
+
+			if total != cases || slices.Max(counts)*of >= 2*cases || slices.Min(counts)*of <= cases/2 {
+				t.Errorf("one case in %d: %d shares have %v", every, of, counts)
+			}
+		}
 	}
 }
 
