@@ -110,11 +110,16 @@ func hasComment(t *testing.T, folder string) bool {
 	})
 }
 
-// TestSteps: the workflow takes its jobs from the list that .ci/run runs, and each of its commands
-// exists.
+// TestSteps: the workflow takes its jobs from the list that .ci/run runs, each with its own cache,
+// and each of their commands exists.
 func TestSteps(t *testing.T) {
 	workflow, list, targets := read(t, ".github/workflows/check.yml"), read(t, ".ci/steps"), found(makeTarget, read(t, "Makefile"))
-	for _, want := range []string{"$(.ci/run --names)", "fromJSON(needs.steps.outputs.names)", `- run: .ci/run "${{ matrix.step }}"`} {
+	for _, want := range []string{
+		"$(.ci/run --names)",
+		"fromJSON(needs.steps.outputs.names)",
+		"key: go-${{ matrix.step }}-",
+		`- run: .ci/run "${{ matrix.step }}"`,
+	} {
 		if !strings.Contains(workflow, want) {
 			t.Errorf("check.yml has no %s", want)
 		}
