@@ -3,7 +3,6 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // nobody is the ID of a user other than the one who runs the tests.
@@ -287,12 +287,10 @@ func TestLooksWriteNothing(t *testing.T) {
 		},
 		"an earlier version": func(w *world, db string) {
 			w.want(0, "run")
-			old, err := sql.Open("sqlite", db)
-			must.OK(t, err)
-			_, err = old.Exec(`DROP INDEX jobs_of_cronjob; DROP TABLE cronjobs; DROP TABLE triggers; DROP TABLE cronjob_events; DROP TABLE clock;
+			storetest.Exec(t, filepath.Dir(db), `DROP INDEX jobs_of_cronjob; DROP TABLE cronjobs; DROP TABLE triggers;
+				DROP TABLE cronjob_events; DROP TABLE clock;
 				ALTER TABLE jobs DROP COLUMN cronjob; ALTER TABLE jobs DROP COLUMN scheduled; ALTER TABLE jobs DROP COLUMN deleted;
 				PRAGMA user_version = 1`)
-			must.OK(t, errors.Join(err, old.Close()))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -327,10 +325,7 @@ func TestBrokenDatabase(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.want(1, "run", "-q", "--until", "1s", w.manifest(strings.Replace(talker, "backoffLimit: 0", "suspend: true", 1)+"---"+tickWith("suspend: true", "0")))
-		db, err := sql.Open("sqlite", filepath.Join(w.state, "state.db"))
-		must.OK(t, err)
-		_, err = db.Exec(test.damage)
-		must.OK(t, errors.Join(err, db.Close()))
+		storetest.Exec(t, w.state, test.damage)
 		if o := w.call(strings.Fields(test.args)...); o.code == 0 || !strings.Contains(o.errOut, test.want) {
 			t.Errorf("%s: no %q: %v", test.damage, test.want, o)
 		}

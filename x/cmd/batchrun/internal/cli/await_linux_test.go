@@ -2,15 +2,14 @@ package cli
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -27,7 +26,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/manifest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // TestAwait_Until: no more runs start when --until is reached, also if that is after several naps.
@@ -51,24 +52,11 @@ func TestAwait_Until(t *testing.T) {
 	})
 }
 
-// block writes to the database, as another process may. A write then fails after a second. It returns
-// the function that ends this.
+// block makes a write fail after a second. It returns the function that ends this.
 func block(t *testing.T, s *store.Store) (end func()) {
 	t.Helper()
 	must.OK(t, s.Hurry())
-	db, err := sql.Open("sqlite", filepath.Join(s.Dir, "state.db"))
-	must.OK(t, err)
-	t.Cleanup(func() { db.Close() })
-	other, err := db.Conn(t.Context())
-	must.OK(t, err)
-	_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	must.OK(t, err)
-	end = sync.OnceFunc(func() {
-		_, _ = other.ExecContext(context.Background(), "ROLLBACK")
-		_ = other.Close()
-	})
-	t.Cleanup(end)
-	return end
+	return storetest.Block(t, s.Dir)
 }
 
 // TestAwait_Busy: how long jobs are tried to be suspended counts from the first attempt.
@@ -110,6 +98,27 @@ func TestKeepTime(t *testing.T) {
 		must.OK(t, r.store.Close())
 		if err := r.watchStore(t.Context()); err == nil {
 			t.Error("the store is closed")
+		}
+	})
+}
+
+// TestSession_Clock: at its end, a session stores the time of a virtual clock.
+func TestSession_Clock(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1) // the goroutine of package signal must not be in the bubble
+	signal.Stop(signals)
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newTestSession(t, runOptions{}, 0)
+		var err error
+		r.clock, _, err = r.store.Clock()
+		must.OK(t, err)
+		c := addCronJob(t, r.store, "c", `"schedule": "@yearly"`, cronjob.Status{})
+		broken := errors.New("broken")
+		time.AfterFunc(interval/2, func() { r.broken <- broken })
+		status, err := r.run(objects{cronJobs: []store.CronJob{c}})
+		_, seen, readErr := r.store.Clock()
+		if status != exitBroken || !errors.Is(err, broken) || readErr != nil || !seen.Equal(r.clock.Now()) {
+			t.Errorf("status %d, %v; stored is %v at %v, %v", status, err, seen, r.clock.Now(), readErr)
 		}
 	})
 }
@@ -185,6 +194,51 @@ func TestFollowLogs(t *testing.T) {
 	if err := p.followLogs(t.Context(), s, "j", &o, which); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("nobody reads: %v", err)
 	}
+}
+
+// TestFollowLogs_Later: of a pod that is there from the beginning, logs -f prints the selected part,
+// and of a later pod everything that its container prints.
+func TestFollowLogs_Later(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFolder(t)
+		j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+		add := func(uid job.UID) {
+			addPod(t, s, store.Pod{UID: uid, Job: j.UID, State: pod.State{Phase: job.PodRunning}}, container("main"), container("other"))
+			writeLog(t, s, uid, "main.stdout", "one\ntwo\n")
+			writeLog(t, s, uid, "other.stdout", "nobody asks\n")
+		}
+		add("first")
+		podtest.Hold(t, pod.Folder(s.PodFolder("first")))
+		time.AfterFunc(3*followTime, func() {
+			add("later")
+			must.OK(t, s.SetState("first", pod.State{Phase: job.PodSucceeded}))
+			must.OK(t, s.SetState("later", pod.State{Phase: job.PodSucceeded}))
+			must.OK(t, s.SetStatus(j.UID, job.Status{Conditions: ended(job.ConditionComplete, "")}))
+		})
+		status, out, errs := call(s, "logs", "j", "-f", "-c", "main", "--tail", "1")
+		if want := "first/main | two\nlater/main | one\nlater/main | two\n"; status != 0 || out != want || errs != "" {
+			t.Errorf("status %d, %q, %q", status, out, errs)
+		}
+	})
+}
+
+// TestLogs_Since: --since counts from the time of the command.
+func TestLogs_Since(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFolder(t)
+		j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+		addPod(t, s, store.Pod{UID: "p", Job: j.UID}, container("main"))
+		writeLog(t, s, "p", "main.stdout", "early\nlate\n")
+		begin := time.Now()
+		writeLog(t, s, "p", "main.stdout.times", fmt.Sprintf("0 %d\n6 %d\n",
+			begin.Add(-3*time.Second).UnixNano(), begin.Add(-2*time.Second).UnixNano()))
+		// A line may have been printed up to a second after its mark.
+		for since, want := range map[string]string{"2001ms": "early\nlate\n", "2s": "late\n"} {
+			if status, out, _ := call(s, "logs", "j", "--since", since); status != 0 || out != want {
+				t.Errorf("%s: status %d, %q", since, status, out)
+			}
+		}
+	})
 }
 
 // TestAwait_Collector: a session ends when the deleted jobs are gone, or when it is interrupted again.

@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,18 +19,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
-
-// exec changes the database behind the store.
-func exec(t *testing.T, s *store.Store, text string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(s.Dir, "state.db"))
-	must.OK(t, err)
-	defer db.Close()
-	_, err = db.Exec(text)
-	must.OK(t, err)
-}
 
 // TestFaults: if a part of the state folder is damaged, each command either reports that, or prints
 // the same as before.
@@ -61,7 +55,7 @@ func TestFaults(t *testing.T) {
 		"UPDATE OF deleted ON jobs", "UPDATE OF deleted ON cronjobs", "DELETE ON jobs", "DELETE ON cronjobs",
 		"INSERT ON triggers",
 	} {
-		faults["CREATE TRIGGER fault BEFORE "+write+" BEGIN SELECT RAISE(FAIL, 'fault'); END"] = "fault"
+		faults[storetest.Refuse(write)] = "fault"
 	}
 
 	filled := fill(t)
@@ -79,7 +73,7 @@ func TestFaults(t *testing.T) {
 		if path := filepath.Join(s.Dir, fault); strings.HasPrefix(fault, "pods/") {
 			must.OK(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
 		} else {
-			exec(t, s, fault)
+			storetest.Exec(t, s.Dir, fault)
 		}
 		for _, line := range lines {
 			status, out, errs := call(s, strings.Fields(line)...)
@@ -179,7 +173,7 @@ func TestReadKnown_Fails(t *testing.T) {
 	s := newFolder(t)
 	c := addCronJob(t, s, "c", `"schedule": "@daily"`, cronjob.Status{})
 	addJob(t, s, store.Job{Name: "j", CronJob: c.UID}, job.Status{})
-	exec(t, s, "UPDATE jobs SET status = '{'")
+	storetest.Exec(t, s.Dir, "UPDATE jobs SET status = '{'")
 	if _, err := readKnown(s); err == nil {
 		t.Error("no error")
 	}
@@ -201,6 +195,40 @@ func TestNext_File(t *testing.T) {
 	}
 }
 
+// A supervisor that hangs is killed when its time is over, and not before. Then the job is removed.
+// What cannot be removed is an error.
+func TestRemove(t *testing.T) {
+	for end, want := range map[time.Duration]bool{podtest.Overtime - 1: false, podtest.Overtime + 1: true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newFolder(t)
+			j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+			addPod(t, s, store.Pod{UID: "p", Job: j.UID})
+			f := pod.Folder(s.PodFolder("p"))
+			podtest.AskedToStop(t, f, time.Now())
+			isKilled := podtest.Hold(t, f)
+			time.AfterFunc(end, func() { isKilled() })
+			if status, out, _ := call(s, "rm", "j"); status != 0 || out != "job j removed\n" || isKilled() != want {
+				t.Errorf("%v: status %d, %q, killed %v", end, status, out, isKilled())
+			}
+			if _, err := os.Stat(string(f)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%v: the folder of the pod: %v", end, err)
+			}
+		})
+	}
+
+	s := newFolder(t)
+	j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	addPod(t, s, store.Pod{UID: "p", Job: j.UID})
+	pods := filepath.Join(s.Dir, "pods")
+	must.OK(t, errors.Join(os.Rename(pods, pods+"2"), os.WriteFile(pods, nil, 0o600)))
+	if err := (&program{out: io.Discard}).remove(s, &j); !errors.Is(err, unix.ENOTDIR) {
+		t.Errorf("the folder of the pod cannot be removed: %v", err)
+	}
+	if _, err := s.Job(j.UID); err != nil {
+		t.Errorf("the job: %v", err)
+	}
+}
+
 // What cannot be printed is an error, as is a clock that cannot be read.
 func TestStatus_Fails(t *testing.T) {
 	s := fill(t)
@@ -211,7 +239,7 @@ func TestStatus_Fails(t *testing.T) {
 	}
 	s = newFolder(t)
 	addJob(t, s, store.Job{Name: "j"}, job.Status{})
-	exec(t, s, "UPDATE clock SET real = 'x'")
+	storetest.Exec(t, s.Dir, "UPDATE clock SET real = 'x'")
 	if status, out, _ := call(s, "status"); status != exitBadInput {
 		t.Errorf("status %d, %s", status, out)
 	}

@@ -15,11 +15,13 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/leftover"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
 func TestMain(m *testing.M) {
 	pod.Main()
+	podtest.Main()
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // supervisors end immediately
 	os.Exit(leftover.Run(m))
 }

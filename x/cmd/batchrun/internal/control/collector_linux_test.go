@@ -3,20 +3,22 @@ package control
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
 func TestMain(m *testing.M) {
 	pod.Main()
+	podtest.Main()
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // supervisors end immediately
 	os.Exit(m.Run())
 }
@@ -62,12 +64,36 @@ func TestCollectorWaitsForSupervisor(t *testing.T) {
 
 	// A supervisor that hangs is killed long after it was asked to stop.
 	must.OK(t, cmd.Process.Signal(syscall.SIGSTOP))
-	must.OK(t, folder.Stop(0))
-	longAgo := time.Now().Add(-time.Hour)
-	must.OK(t, os.Chtimes(filepath.Join(string(folder), "stop"), longAgo, longAgo))
+	podtest.AskedToStop(t, folder, time.Now().Add(-podtest.Overtime))
 	until(t, func() bool { left, err := c.Pass(); return left == 0 && err == nil })
 	if _, err := os.Stat(string(folder)); !os.IsNotExist(err) {
 		t.Errorf("the folder is left: %v", err)
+	}
+}
+
+// A supervisor gets all of its time to end before the collector kills it.
+func TestCollector_Enforce(t *testing.T) {
+	for _, left := range []time.Duration{time.Millisecond, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLife(t, "Allow")
+			j := l.addJob("j", "")
+			ended := pod.State{Phase: job.PodFailed, Done: true}
+			must.OK(t, l.store.AddPod(store.Pod{UID: "p", Job: j.UID, Spec: []byte("{}"), State: ended}))
+			_, err := l.store.DeleteJob(j.UID, now)
+			must.OK(t, err)
+			f := pod.Folder(l.store.PodFolder("p"))
+			podtest.AskedToStop(t, f, time.Now().Add(left-podtest.Overtime))
+			isKilled := podtest.Hold(t, f)
+
+			c := NewCollector(l.store, &clock.Clock{})
+			c.Stop = func(job.UID) {}
+			if n, err := c.Pass(); n != 1 || err != nil {
+				t.Errorf("%d left, %v", n, err)
+			}
+			if isKilled() != (left == 0) {
+				t.Errorf("%v before the end of its time: the supervisor is killed, or not after it", left)
+			}
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"database/sql"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 const cronManifest = `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {
@@ -26,7 +26,6 @@ var now = time.Date(2026, 1, 1, 12, 0, 30, 0, time.UTC)
 // as soon as they are deleted.
 type life struct {
 	*testing.T
-	db    *sql.DB
 	store *store.Store
 	cron  store.CronJob
 	loop  *CronLoop
@@ -37,10 +36,7 @@ func newLife(t *testing.T, policy string) *life {
 	s, err := store.Open(dir)
 	must.OK(t, err)
 	t.Cleanup(func() { s.Close() })
-	db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-	must.OK(t, err)
-	t.Cleanup(func() { db.Close() })
-	l := &life{T: t, db: db, store: s}
+	l := &life{T: t, store: s}
 	l.exec("CREATE TABLE made (name TEXT); CREATE TRIGGER note AFTER INSERT ON jobs BEGIN INSERT INTO made VALUES (new.name); END")
 	text := strings.Replace(cronManifest, "POLICY", policy, 1)
 	if l.cron, err = s.AddCronJob("default", "c", []byte(text), now.Add(-3*time.Minute)); err != nil {
@@ -52,9 +48,7 @@ func newLife(t *testing.T, policy string) *life {
 
 func (l *life) exec(text string) {
 	l.Helper()
-	if _, err := l.db.Exec(text); err != nil {
-		l.Fatal(err)
-	}
+	storetest.Exec(l, l.store.Dir, text)
 }
 
 // restart does what a new runner does.
@@ -92,7 +86,7 @@ func (l *life) round() error {
 
 // made returns the names of all jobs that have ever been created.
 func (l *life) made() (names []string) {
-	rows, err := l.db.Query("SELECT name FROM made")
+	rows, err := storetest.Open(l, l.store.Dir).Query("SELECT name FROM made")
 	must.OK(l, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -116,13 +110,13 @@ func TestCI1_CrashBetweenWrites(t *testing.T) {
 				asked, err := l.store.AddTrigger(l.cron.UID)
 				must.OK(t, err)
 				run := cronjob.Naming{}.JobName("c", now.Truncate(time.Minute))
-				l.exec("CREATE TRIGGER crash BEFORE " + lost + " BEGIN SELECT RAISE(FAIL, 'crash'); END")
+				l.exec(storetest.Refuse(lost))
 				crashed := false
 				for range 6 {
 					crashed = l.round() != nil || crashed
 					l.restart()
 				}
-				l.exec("DROP TRIGGER crash")
+				l.exec("DROP TRIGGER fault")
 				for range 6 {
 					if err := l.round(); err != nil {
 						t.Error(err)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/manifest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // cronKit acts as the users, the jobs and the collector of the store. The program under test is
@@ -38,9 +38,7 @@ func TestCronBackend(t *testing.T) {
 	s, err := store.Open(dir)
 	must.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-	must.OK(t, err)
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, dir)
 
 	test := cronjobtest.Test{Options: rapid.Just(cronjob.Options{})}
 	test.Run(t, func(env *cronjobtest.Env) cronjobtest.Subject {

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // TestJ21_FailJobOutlivesAFailedDeletion: a pod has matched FailJob, and another pod could not be
@@ -30,7 +31,7 @@ func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 		must.OK(t, l.store.SetState("j-bad", pod.State{Phase: job.PodFailed, Done: true, Containers: []pod.Container{{Container: bad}}}))
 
 		loop := newLoop(t, l.store, &j)
-		l.exec("CREATE TRIGGER keep BEFORE UPDATE OF deleted ON pods BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+		l.exec(storetest.Refuse("UPDATE OF deleted ON pods"))
 		first := round(t, loop)
 		pods, err := l.store.OpenPods(j.UID)
 		must.OK(t, err)
@@ -38,7 +39,7 @@ func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 			first.Status.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue {
 			t.Fatalf("error %v, %d open pods, status %v: the test shows nothing", first.Err, len(pods), first.Status)
 		}
-		l.exec("DROP TRIGGER keep")
+		l.exec("DROP TRIGGER fault")
 		if restart {
 			loop = newLoop(t, l.store, &j)
 		}

@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,17 +17,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // still is a clock that shows now and hardly moves.
 func still() *clock.Clock {
 	return clock.New([]clock.Span{{Real: time.Now(), Virtual: now, Speed: 1e-9}})
-}
-
-// refuse returns the statement that makes a write to the database fail.
-func refuse(write string) string {
-	return "CREATE TRIGGER fault BEFORE " + write + " BEGIN SELECT RAISE(FAIL, 'fault'); END"
 }
 
 // cut is the error of reading a status or a manifest that is cut.
@@ -38,12 +33,12 @@ const cut = "unexpected end of JSON input"
 // A round of a job ends with the error of the step that fails.
 func TestRound_Faults(t *testing.T) {
 	for fault, want := range map[string]string{
-		"UPDATE jobs SET status = '{'":              cut,
-		"UPDATE jobs SET status = '{', deleted = 1": cut,
-		"ALTER TABLE pods RENAME TO lost":           "no such table: pods",
-		"ALTER TABLE clock RENAME TO lost":          "no such table: clock",
-		`UPDATE jobs SET status = '{"failed": -1}'`: "job j: ",
-		refuse("UPDATE OF memory ON jobs"):          "fault",
+		"UPDATE jobs SET status = '{'":                                                                cut,
+		"UPDATE jobs SET status = '{', deleted = 1":                                                   cut,
+		"ALTER TABLE pods RENAME TO lost":                                                             "no such table: pods",
+		"ALTER TABLE clock RENAME TO lost":                                                            "no such table: clock",
+		`UPDATE jobs SET status = '{"failed": -1}'`:                                                   "job j: ",
+		storetest.Refuse("UPDATE OF memory ON jobs"):                                                  "fault",
 		"CREATE TRIGGER fault AFTER UPDATE OF memory ON jobs BEGIN UPDATE jobs SET status = '{'; END": cut,
 	} {
 		l := newLife(t, "Allow")
@@ -69,7 +64,7 @@ func TestCronRound_Faults(t *testing.T) {
 		"UPDATE jobs SET status = '{' WHERE cronjob IS NULL":     cut,
 		"ALTER TABLE triggers RENAME TO lost":                    "no such table: triggers",
 		"UPDATE cronjobs SET created = 0":                        "CronJob c: ",
-		refuse("UPDATE OF memory ON cronjobs"):                   "fault",
+		storetest.Refuse("UPDATE OF memory ON cronjobs"):         "fault",
 	} {
 		l := newLife(t, "Allow")
 		l.addJob("c-1", l.cron.UID)
@@ -85,15 +80,15 @@ func TestCronRound_Faults(t *testing.T) {
 // A pass of the collector ends with the error of the step that fails.
 func TestCollector_Faults(t *testing.T) {
 	for fault, want := range map[string]string{
-		"":                                  "",
-		"UPDATE jobs SET status = '{'":      cut,
-		"ALTER TABLE pods RENAME TO lost":   "no such table: pods",
-		"UPDATE jobs SET manifest = '{'":    cut,
-		"ALTER TABLE clock RENAME TO lost":  "no such table: clock",
-		"cgroup":                            "directory not empty",
-		refuse("UPDATE OF deleted ON pods"): "fault",
-		refuse("DELETE ON jobs"):            "fault",
-		refuse("DELETE ON cronjobs"):        "fault",
+		"":                                 "",
+		"UPDATE jobs SET status = '{'":     cut,
+		"ALTER TABLE pods RENAME TO lost":  "no such table: pods",
+		"UPDATE jobs SET manifest = '{'":   cut,
+		"ALTER TABLE clock RENAME TO lost": "no such table: clock",
+		"cgroup":                           "directory not empty",
+		storetest.Refuse("UPDATE OF deleted ON pods"): "fault",
+		storetest.Refuse("DELETE ON jobs"):            "fault",
+		storetest.Refuse("DELETE ON cronjobs"):        "fault",
 	} {
 		l := newLife(t, "Allow")
 		for name, phase := range map[job.UID]job.PodPhase{"ended": job.PodFailed, "running": job.PodRunning, "none": 0} {
@@ -111,12 +106,9 @@ func TestCollector_Faults(t *testing.T) {
 		c := NewCollector(l.store, still())
 		c.Stop, c.Changed = func(job.UID) {}, func() {}
 		if fault == "cgroup" {
-			guard := l.store.PodFolder("ended")
-			record := fmt.Sprintf(`{"cgroup":%q}`, filepath.Join(guard, "work"))
-			sum := crc32.Checksum([]byte(record), crc32.MakeTable(crc32.Castagnoli))
-			file := fmt.Sprintf(`{"crc32c":"%08x","record":%s}`+"\n", sum, record)
-			must.OK(t, os.WriteFile(filepath.Join(guard, "guard.json"), []byte(file), 0o600))
-			must.OK(t, os.WriteFile(filepath.Join(guard, "work", "file"), nil, 0o600))
+			f := pod.Folder(l.store.PodFolder("ended"))
+			podtest.Write(t, f, "guard.json", map[string]string{"cgroup": f.Work()})
+			must.OK(t, os.WriteFile(filepath.Join(f.Work(), "file"), nil, 0o600))
 		} else {
 			l.exec(fault)
 		}
@@ -177,19 +169,13 @@ func TestRun_Retry(t *testing.T) {
 		must.OK(t, l.store.Hurry())
 
 		// Another process writes, and so the round fails.
-		other, err := l.db.Conn(t.Context())
-		must.OK(t, err)
-		defer other.Close()
-		_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-		must.OK(t, err)
-
+		end := storetest.Block(t, l.store.Dir)
 		loop, told := newLoop(t, l.store, &j), ""
 		loop.Report = func(Round) {}
 		loop.Patience.Limit = time.Second / 2
 		loop.Warn = func(text string) {
 			told += text
-			_, err := other.ExecContext(t.Context(), "ROLLBACK")
-			must.OK(t, err)
+			end()
 		}
 		got, err := loop.Run(t.Context())
 		if got.Finished() == "" || err != nil || !strings.HasSuffix(told, "; trying again in 500ms") {
@@ -297,7 +283,7 @@ func TestCronRound_OneWriteAtATime(t *testing.T) {
 func TestCronLoop_Retry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(t, "Allow")
-		l.exec(refuse("INSERT ON jobs WHEN new.name LIKE '%-manual-2'"))
+		l.exec(storetest.Refuse("INSERT ON jobs WHEN new.name LIKE '%-manual-2'"))
 		for range 2 {
 			_, err := l.store.AddTrigger(l.cron.UID)
 			must.OK(t, err)

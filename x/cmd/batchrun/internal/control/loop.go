@@ -190,10 +190,5 @@ func (l *Loop) isQuiet(r *Round) (bool, error) {
 		return false, nil
 	}
 	pods, err := l.Store.OpenPods(l.UID)
-	for i := range pods {
-		if p := &pods[i]; !p.Finished() || p.Tracked || !p.Deleted.IsZero() {
-			return false, err
-		}
-	}
-	return err == nil, err
+	return err == nil && len(pods) == 0, err
 }

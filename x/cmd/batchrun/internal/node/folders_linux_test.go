@@ -2,12 +2,9 @@ package node
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +20,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // folder returns the folder of a pod, which is prepared.
@@ -34,20 +33,11 @@ func (d *desk) folder(uid job.UID) pod.Folder {
 	return f
 }
 
-// write writes the state of a pod, as a supervisor does.
-func (d *desk) write(uid job.UID, state pod.State) pod.Folder {
-	d.Helper()
-	data, err := json.Marshal(state)
-	must.OK(d, err)
-	return d.putRecord(uid, "state.json", data)
-}
-
-func (d *desk) putRecord(uid job.UID, name string, data []byte) pod.Folder {
+// write prepares the folder of a pod and writes a record, as a supervisor does.
+func (d *desk) write(uid job.UID, name string, record any) pod.Folder {
 	d.Helper()
 	f := d.folder(uid)
-	sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
-	file := fmt.Sprintf(`{"crc32c":"%08x","record":%s}`+"\n", sum, data)
-	must.OK(d, os.WriteFile(filepath.Join(string(f), name), []byte(file), 0o600))
+	podtest.Write(d.T, f, name, record)
 	return f
 }
 
@@ -61,38 +51,6 @@ func begun() pod.State {
 func done() pod.State {
 	c := jobpod.Container{Name: "main", State: jobpod.Terminated}
 	return pod.State{Phase: job.PodSucceeded, Done: true, Containers: []pod.Container{{Container: c}}}
-}
-
-// hold makes this process hold the lock of a pod, as a supervisor does, until it is killed.
-func hold(path string) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err == nil {
-		err = unix.FcntlFlock(file.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
-	}
-	fmt.Println("held", err)
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0)
-}
-
-// held makes another process hold the lock of a pod until its standard input ends. The channel
-// receives how that process has ended.
-func (d *desk) held(f pod.Folder) (in io.Closer, ended <-chan error) {
-	d.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "HOLD="+filepath.Join(string(f), "lock"))
-	stdin, err := cmd.StdinPipe()
-	must.OK(d, err)
-	out, err := cmd.StdoutPipe()
-	must.OK(d, err)
-	must.OK(d, cmd.Start())
-	d.Cleanup(func() { stdin.Close() })
-	line := make([]byte, len("held <nil>"))
-	if _, err := io.ReadFull(out, line); err != nil || string(line) != "held <nil>" {
-		d.Fatalf("%q, %v", line, err)
-	}
-	result := make(chan error, 1)
-	go func() { result <- cmd.Wait() }()
-	return stdin, result
 }
 
 // TestObserve: the state of a pod in the store follows from its record, its supervisor, and what the
@@ -122,10 +80,10 @@ func TestObserve(t *testing.T) {
 		must.OK(t, d.Store.SetState("p", c.stored))
 		f := d.folder("p")
 		if c.record != nil {
-			d.write("p", *c.record)
+			d.write("p", "state.json", *c.record)
 		}
 		if c.isHeld {
-			d.held(f)
+			podtest.Hold(t, f)
 		}
 
 		var calls []string
@@ -159,7 +117,7 @@ func TestProbe(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t, 0, &clock.Clock{})
 			d.add("p")
-			k := &knowledge{stamp: d.write("p", done()).Stamp(), probed: time.Now()}
+			k := &knowledge{stamp: d.write("p", "state.json", done()).Stamp(), probed: time.Now()}
 			if c.isNew {
 				k.stamp = pod.Stamp{}
 			}
@@ -203,19 +161,18 @@ func TestEnforce(t *testing.T) {
 			d.add("p", "/bin/true")
 			f, grace := d.folder("p"), time.Duration(0)
 			if state != nil {
-				d.write("p", *state)
+				d.write("p", "state.json", *state)
 				must.OK(t, d.Store.SetState("p", *state))
 				grace = 7 * time.Second
 			}
-			in, ended := d.held(f)
+			isKilled := podtest.Hold(t, f)
 			if isDeleted {
 				_, err := d.Store.DeletePod("p", 7, false, time.Now())
 				must.OK(t, err)
 			}
 			must.OK(t, d.pass())
 
-			stop := filepath.Join(string(f), "stop")
-			got, err := os.ReadFile(stop)
+			got, err := os.ReadFile(filepath.Join(string(f), "stop"))
 			if (err == nil) != isDeleted {
 				t.Errorf("deleted %v: %v", isDeleted, err)
 			}
@@ -227,16 +184,11 @@ func TestEnforce(t *testing.T) {
 				t.Errorf("%s, want %s", got, want)
 			}
 
-			must.OK(t, f.Stop(0))
-			longAgo := time.Now().Add(-time.Hour)
-			must.OK(t, os.Chtimes(stop, longAgo, longAgo))
+			podtest.AskedToStop(t, f, time.Now().Add(-time.Hour))
 			d.known = map[job.UID]*knowledge{}
 			must.OK(t, d.pass())
-			if !isDeleted {
-				must.OK(t, in.Close()) // it ends by itself
-			}
-			if err := <-ended; (err != nil) != isDeleted {
-				t.Errorf("deleted %v: the supervisor has ended with %v", isDeleted, err)
+			if isKilled() != isDeleted {
+				t.Errorf("deleted %v: its supervisor is killed, or ends by itself", isDeleted)
 			}
 		}
 	}
@@ -244,39 +196,51 @@ func TestEnforce(t *testing.T) {
 
 // An error of one pod is returned with its name. It does not delay the others.
 func TestPass_Problems(t *testing.T) {
-	d := newDesk(t, 8, &clock.Clock{})
-	for _, uid := range []job.UID{"stop", "lock", "never", "spec", "damaged", "start", "cgroup", "good"} {
+	d := newDesk(t, 9, &clock.Clock{})
+	for _, uid := range []job.UID{"stop", "lock", "never", "spec", "damaged", "start", "cgroup", "kill", "good"} {
 		d.add(uid, "/bin/true")
 	}
 	// Folders lie where files are written.
 	must.OK(t, os.Mkdir(filepath.Join(string(d.folder("stop")), "stop"), 0o700))
 	must.OK(t, os.Mkdir(filepath.Join(string(d.folder("never")), "stop"), 0o700))
 	d.known["never"] = &knowledge{launches: maxLaunches}
-	d.write("stop", done())
+	d.write("stop", "state.json", done())
 	must.OK(t, os.Mkdir(filepath.Join(string(d.folder("lock")), "lock"), 0o700))
-	for _, uid := range []job.UID{"stop", "lock"} {
+	for _, uid := range []job.UID{"stop", "lock", "kill"} {
 		_, err := d.Store.DeletePod(uid, 0, false, time.Now())
 		must.OK(t, err)
 	}
 	must.OK(t, os.MkdirAll(filepath.Join(d.Store.PodFolder("spec"), "spec.json"), 0o700))
 	// The record of a pod is lost, and so is its spec.
 	must.OK(t, d.Store.SetState("damaged", begun()))
-	d.exec("UPDATE pods SET spec = '{' WHERE uid = 'damaged'")
+	storetest.Exec(t, d.Store.Dir, "UPDATE pods SET spec = '{' WHERE uid = 'damaged'")
 	// The name of a process cannot have a zero byte.
-	d.exec(`UPDATE pods SET spec = '{"name": "\u0000"}' WHERE uid = 'start'`)
-	// What seems to be a cgroup cannot be removed.
-	work := d.write("cgroup", begun()).Work()
-	d.putRecord("cgroup", "guard.json", fmt.Appendf(nil, `{"cgroup":%q}`, work))
-	must.OK(t, os.WriteFile(filepath.Join(work, "file"), nil, 0o600))
+	storetest.Exec(t, d.Store.Dir, `UPDATE pods SET spec = '{"name": "\u0000"}' WHERE uid = 'start'`)
+	// What seems to be a cgroup cannot be removed, or has processes and cannot be killed.
+	for uid, events := range map[job.UID]string{"cgroup": "", "kill": "populated 1\n"} {
+		work := d.write(uid, "state.json", begun()).Work()
+		d.write(uid, "guard.json", map[string]string{"cgroup": work})
+		must.OK(t, os.Mkdir(filepath.Join(work, "cgroup.kill"), 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(work, "cgroup.events"), []byte(events), 0o600))
+	}
 
 	err := d.pass()
 	for _, want := range []string{
 		"pod stop: ", "pod lock: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
-		"pod start: start supervisor: ", "pod cgroup: ",
+		"pod start: start supervisor: ", "pod cgroup: ", "pod kill: ",
 	} {
 		if err == nil || strings.Count("\n"+err.Error(), "\n"+want) != 1 {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	// They count as running, so that none begins twice.
+	for _, uid := range []job.UID{"stop", "lock", "damaged", "cgroup", "kill"} {
+		if n := d.known[uid].launches; n > 0 {
+			t.Errorf("pod %s: launched %d times", uid, n)
+		}
+	}
+	if n := d.known["never"].launches; n != maxLaunches {
+		t.Errorf("a pod that has never begun: launched %d times", n)
 	}
 	for range 6000 {
 		if d.pod("good").State.Phase == job.PodSucceeded {
@@ -293,12 +257,20 @@ func TestPass_Problems(t *testing.T) {
 	}
 }
 
-// A pod that cannot be observed counts as running, so that it does not begin twice.
-func TestPass_TooManyFiles(t *testing.T) {
+// A pod that cannot be observed for now is neither lost, nor does it begin twice.
+func TestPass_Unobserved(t *testing.T) {
 	d := newDesk(t, 1, &clock.Clock{})
 	d.add("p", "/bin/true")
-	d.folder("p")
+	d.write("p", "guard.json", struct{}{})
+	f := d.write("p", "state.json", done())
 	must.OK(t, d.Store.Hurry()) // the database is open
+	check := func(why syscall.Errno, err error) {
+		t.Helper()
+		if n := d.known["p"].launches; !errors.Is(err, why) || strings.Count(err.Error(), "pod p: ") != 1 || n != 0 {
+			t.Errorf("%v, want %v; %d launches", err, why, n)
+		}
+	}
+
 	var limit, few unix.Rlimit
 	must.OK(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	few = limit
@@ -306,17 +278,29 @@ func TestPass_TooManyFiles(t *testing.T) {
 	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))
 	err := d.pass()
 	must.OK(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	if err == nil || strings.Count(err.Error(), "pod p: ") != 1 || d.known["p"].launches != 0 {
-		t.Errorf("%v, %d launches", err, d.known["p"].launches)
+	check(unix.EMFILE, err)
+
+	podtest.Lease(t, filepath.Join(string(f), "state.json"))
+	check(unix.EAGAIN, d.pass())
+	p := d.pod("p")
+	if state, err := d.last(&p, f, time.Now()); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("%+v, %v", state, err)
 	}
 }
 
-// A supervisor that could not begin for a temporary reason is started again later.
+// A supervisor that could not begin for a temporary reason is started again later. Its end wakes the
+// node.
 func TestPass_Again(t *testing.T) {
 	d := newDesk(t, 1, &clock.Clock{})
 	d.add("again", "/bin/true")
-	d.until("the supervisor has ended", func() bool { return !d.known["again"].notBefore.IsZero() })
-	if k := d.known["again"]; k.launches != 0 || k.child != nil {
+	must.OK(t, d.pass())
+	select {
+	case <-d.wake:
+	case <-time.After(time.Minute):
+		t.Fatal("not woken within a minute")
+	}
+	must.OK(t, d.pass())
+	if k := d.known["again"]; k.launches != 0 || k.child != nil || k.notBefore.IsZero() {
 		t.Errorf("%+v", k)
 	}
 	fds, err := filepath.Glob("/proc/self/fd/*")

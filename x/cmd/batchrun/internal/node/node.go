@@ -244,16 +244,8 @@ func (n *Node) observe(
 		case !begun:
 			return n.unbegun(p, k, now)
 		case over:
-			if state, _, lost, err = read(p, folder); err != nil {
+			if state, err = n.last(p, folder, now); err != nil {
 				return running, err
-			}
-			switch {
-			case lost != nil:
-				if state, err = n.lose(p, lost, now); err != nil {
-					return running, err
-				}
-			case !state.Done:
-				state = state.Lost(now)
 			}
 		}
 	}
@@ -277,6 +269,20 @@ func (n *Node) observe(
 		return ended, nil
 	}
 	return running, nil
+}
+
+// last returns the final state of a pod that has begun, and whose supervisor has ended.
+func (n *Node) last(p *store.Pod, folder pod.Folder, now time.Time) (pod.State, error) {
+	state, _, lost, err := read(p, folder)
+	switch {
+	case err != nil:
+		return pod.State{}, err
+	case lost != nil:
+		return n.lose(p, lost, now)
+	case !state.Done:
+		return state.Lost(now), nil
+	}
+	return state, nil
 }
 
 // lose returns the final state of a pod whose record is lost, and warns the user. Argument why is

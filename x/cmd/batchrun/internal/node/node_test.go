@@ -3,7 +3,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
-	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
 // If a supervisor cannot begin because the disk is full, it is started again as often as necessary.
@@ -28,19 +26,13 @@ import (
 // fails.
 func TestUnbegun(t *testing.T) {
 	for _, again := range []bool{true, false} {
-		s, err := store.Open(filepath.Join(t.TempDir(), "state"))
-		must.OK(t, err)
-		defer s.Close()
-		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		n := New(s, &clock.Clock{}, 1, func(job.UID) {})
-		p := &store.Pod{UID: "p", Job: "j", Name: "j-p", Created: now, Spec: []byte("{}")}
-		folder := pod.Folder(s.PodFolder(p.UID))
-		must.OK(t, folder.Prepare(p.Spec))
-		k := &knowledge{}
+		d := newDesk(t, 1, &clock.Clock{})
+		d.add("p")
+		p, folder, k, now := d.pod("p"), d.folder("p"), &knowledge{}, time.Now()
 		for range maxLaunches + 2 {
 			k.launches++
 			k.child = &child{ended: make(chan struct{}), again: again}
-			if where, err := n.unbegun(p, k, now); where != running || err != nil {
+			if where, err := d.unbegun(&p, k, now); where != running || err != nil {
 				t.Errorf("while it runs: %v, %v", where, err)
 			}
 			close(k.child.ended)
@@ -51,17 +43,17 @@ func TestUnbegun(t *testing.T) {
 			case launches >= maxLaunches:
 				want = running
 			}
-			where, err := n.unbegun(p, k, now)
-			isWoken := len(n.wake) > 0
+			where, err := d.unbegun(&p, k, now)
+			isWoken := len(d.wake) > 0
 			if err != nil || where != want || k.launches != launches || isWoken && want != running {
 				t.Errorf("after its end: %v, want %v, %v; %d launches, woken %v", where, want, err, k.launches, isWoken)
 			}
 			now = now.Add(time.Second)
 		}
-		if where, err := n.unbegun(p, k, now); again && where != waiting || err != nil {
+		if where, err := d.unbegun(&p, k, now); again && where != waiting || err != nil {
 			t.Errorf("a second later: %v, %v", where, err)
 		}
-		if isWoken := len(n.wake) > 0; isWoken == again {
+		if isWoken := len(d.wake) > 0; isWoken == again {
 			t.Errorf("again %v: woken %v", again, isWoken)
 		}
 		state, begun, err := folder.State()
@@ -74,20 +66,11 @@ func TestUnbegun(t *testing.T) {
 // If the record of a pod is cut, has a flipped bit or is gone, the pod counts as lost once none of
 // its processes runs. The reason names the file, and other pods continue.
 func TestLostRecord(t *testing.T) {
-	s, err := store.Open(filepath.Join(t.TempDir(), "state"))
-	must.OK(t, err)
-	defer s.Close()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	j, err := s.AddJob(store.Job{Namespace: "default", Name: "j", Created: now, Manifest: []byte("{}")})
-	must.OK(t, err)
-	spec, err := json.Marshal(pod.Spec{UID: "p", RestartPolicy: job.RestartNever, Containers: []pod.ContainerSpec{{Name: "a"}, {Name: "b"}}})
-	must.OK(t, err)
-	for _, uid := range []job.UID{"p", "healthy"} {
-		must.OK(t, s.AddPod(store.Pod{UID: uid, Job: j.UID, Name: "j-" + string(uid), Created: now, Spec: spec, Tracked: true}))
-	}
-	folder := pod.Folder(s.PodFolder("p"))
-	must.OK(t, folder.Prepare(spec))
-	cancelled, err := folder.Cancel(now)
+	d := newDesk(t, 0, &clock.Clock{})
+	d.add("p")
+	d.add("healthy")
+	folder := d.folder("p")
+	cancelled, err := folder.Cancel(time.Now())
 	if !cancelled || err != nil {
 		t.Fatal(cancelled, err)
 	}
@@ -95,24 +78,18 @@ func TestLostRecord(t *testing.T) {
 	file, err := os.ReadFile(path)
 	must.OK(t, err)
 
-	var told []string
-	n := New(s, &clock.Clock{}, 0, func(job.UID) {})
-	n.Warn = func(text string) { told = append(told, text) }
-	begun := pod.State{Phase: job.PodRunning, Containers: []pod.Container{{}, {}}}
 	check := func(what, path string) {
-		told = nil
-		must.OK(t, s.SetState("p", begun))
-		delete(n.known, "p")
-		must.OK(t, n.pass())
-		pods, err := s.Pods(j.UID)
-		must.OK(t, err)
-		state := pods[0].State
-		if state.Reason != pod.ReasonRecordLost || state.Phase != job.PodFailed || len(state.Containers) != 2 ||
-			state.Containers[1].ExitCode != 137 {
+		d.warned = nil
+		must.OK(t, d.Store.SetState("p", begun()))
+		delete(d.known, "p")
+		must.OK(t, d.pass())
+		state := d.pod("p").State
+		if state.Reason != pod.ReasonRecordLost || state.Phase != job.PodFailed || len(state.Containers) != 1 ||
+			state.Containers[0].ExitCode != 137 {
 			t.Fatalf("%s: %+v", what, state)
 		}
-		if !strings.Contains(state.Message, path) || len(told) != 1 || !strings.Contains(told[0], path) {
-			t.Fatalf("%s: %q, and told %q", what, state.Message, told)
+		if !strings.Contains(state.Message, path) || len(d.warned) != 1 || !strings.Contains(d.warned[0], path) {
+			t.Fatalf("%s: %q, and warned %q", what, state.Message, d.warned)
 		}
 	}
 	for i := range file {
@@ -145,23 +122,18 @@ func TestFullDisk(t *testing.T) {
 		{limit: 3 * time.Second, full: 2500 * time.Millisecond, free: 3500 * time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, err := store.Open(filepath.Join(t.TempDir(), "state"))
-			must.OK(t, err)
-			defer s.Close()
-			must.OK(t, s.Room())
-			j, err := s.AddJob(store.Job{Namespace: "default", Name: "j", Created: time.Now(), Manifest: []byte("{}")})
-			must.OK(t, err)
-			must.OK(t, s.AddPod(store.Pod{UID: "p", Job: j.UID, Name: "j-p", Created: time.Now(), Spec: []byte("{}"), Tracked: true}))
-			n := New(s, &clock.Clock{}, 0, func(job.UID) {})
-			n.Patience.Limit = test.limit
+			d := newDesk(t, 0, &clock.Clock{})
+			must.OK(t, d.Store.Room())
+			d.add("p")
+			d.Patience.Limit = test.limit
 			told := 0
-			n.Warn = func(text string) {
+			d.Warn = func(text string) {
 				if told++; !strings.Contains(text, "no space left") {
 					t.Error(text)
 				}
 			}
 			begin := time.Now()
-			n.room = func() error {
+			d.room = func() error {
 				at := time.Since(begin)
 				time.Sleep(test.attempt)
 				if at >= test.full && at < test.free {
@@ -169,7 +141,7 @@ func TestFullDisk(t *testing.T) {
 				}
 				return fmt.Errorf("state folder: %w", syscall.ENOSPC)
 			}
-			err = n.Run(t.Context())
+			err := d.Node.Run(t.Context())
 			var gaveUp *patience.GaveUp
 			late := time.Since(begin) - test.free - test.limit
 			if !errors.As(err, &gaveUp) || late < 0 || late > time.Second+test.attempt || test.limit > 0 && told == 0 {

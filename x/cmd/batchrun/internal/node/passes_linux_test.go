@@ -1,7 +1,6 @@
 package node
 
 import (
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/leftover"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod/podtest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -28,9 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(pod.ExitTryAgain) // as a supervisor that has no room to begin
 	}
 	pod.Main()
-	if path := os.Getenv("HOLD"); path != "" {
-		hold(path)
-	}
+	podtest.Main()
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // supervisors end immediately
 	os.Exit(leftover.Run(m))
 }
@@ -177,7 +176,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestKill: only pods that are being deleted are killed, without their grace period.
+// TestKill: only pods that are being deleted and have not ended are killed, without their grace
+// period.
 func TestKill(t *testing.T) {
 	d := newDesk(t, 2, &clock.Clock{})
 	ready := t.TempDir()
@@ -194,9 +194,15 @@ func TestKill(t *testing.T) {
 	if k := d.known["goes"]; !k.stopped || k.probed.IsZero() || d.known["stays"].stopped {
 		t.Errorf("known are %+v, %+v", k, d.known["stays"])
 	}
+	d.add("ended")
+	must.OK(t, d.Store.SetState("ended", done()))
+	_, err = d.Store.DeletePod("ended", 0, false, time.Now())
+	must.OK(t, err)
 	must.OK(t, d.Kill())
-	if _, err := os.Stat(filepath.Join(d.Store.PodFolder("stays"), "stop")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a pod that is not deleted is asked to stop: %v", err)
+	for _, uid := range []job.UID{"stays", "ended"} {
+		if _, err := os.Stat(filepath.Join(d.Store.PodFolder(uid), "stop")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the pod %s is asked to stop: %v", uid, err)
+		}
 	}
 	d.until("one is gone", func() bool { return d.pod("goes").Gone })
 	if s := d.pod("goes").State; s.Containers[0].ExitCode != 137 || d.pod("stays").State.Phase != job.PodRunning {
@@ -233,7 +239,7 @@ func testRecord(t *testing.T) {
 		if got := d.pod("p").State.ReadyTransition; err != nil || !got.Equal(want) || !seen.Equal(wantSeen) {
 			t.Errorf("real %v: %v, want %v; seen %v, %v", c.IsReal(), got, want, seen, err)
 		}
-		d.exec("ALTER TABLE clock RENAME TO lost")
+		storetest.Exec(t, d.Store.Dir, "ALTER TABLE clock RENAME TO lost")
 		if err := d.record(&p, pod.State{}); (err == nil) != c.IsReal() {
 			t.Errorf("real %v, without a clock: %v", c.IsReal(), err)
 		}
@@ -287,14 +293,4 @@ func TestLookForRoom(t *testing.T) {
 			t.Errorf("after %v: %v after %d looks, want %d", step.after, err, looks, step.looks)
 		}
 	}
-}
-
-// exec changes the database behind the store.
-func (d *desk) exec(text string) {
-	d.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(d.Store.Dir, "state.db"))
-	must.OK(d, err)
-	defer db.Close()
-	_, err = db.Exec(text)
-	must.OK(d, err)
 }

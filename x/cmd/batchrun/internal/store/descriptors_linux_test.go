@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // No call leaves a file open, also if it fails: a runner lives for months.
@@ -18,11 +18,8 @@ func TestDescriptors(t *testing.T) {
 	s := open(t)
 	old, later := t.TempDir(), t.TempDir()
 	for dir, text := range map[string]string{old: firstSchema + "PRAGMA user_version = 1", later: "PRAGMA user_version = 99"} {
-		db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-		must.OK(t, err)
-		_, err = db.Exec(text)
-		must.OK(t, errors.Join(err, db.Close(), os.Chmod(dir, private.DirMode)))
-		must.OK(t, os.Chmod(filepath.Join(dir, "state.db"), private.FileMode))
+		storetest.Exec(t, dir, text)
+		must.OK(t, errors.Join(os.Chmod(dir, private.DirMode), os.Chmod(filepath.Join(dir, "state.db"), private.FileMode)))
 	}
 	damaged := t.TempDir()
 	write(t, damaged, "state.db", magic)

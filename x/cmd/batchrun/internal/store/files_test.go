@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 // write writes a file of a state folder, whose parents it creates.
@@ -193,10 +193,8 @@ func TestLook_Versions(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		must.OK(t, os.Chmod(dir, private.DirMode))
-		db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-		must.OK(t, err)
-		_, err = db.Exec(text)
-		must.OK(t, errors.Join(err, db.Close(), os.Chmod(filepath.Join(dir, "state.db"), private.FileMode)))
+		storetest.Exec(t, dir, text)
+		must.OK(t, os.Chmod(filepath.Join(dir, "state.db"), private.FileMode))
 		before := files(t, dir)
 
 		s, err := OpenToLook(dir)
@@ -252,10 +250,8 @@ func TestOpen_Refused(t *testing.T) {
 func TestLook_NotUpgraded(t *testing.T) {
 	dir := t.TempDir()
 	must.OK(t, os.Chmod(dir, private.DirMode))
-	db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-	must.OK(t, err)
-	_, err = db.Exec("CREATE TABLE other (id INTEGER)") // its version is 0, as that of a new database
-	must.OK(t, errors.Join(err, db.Close(), os.Chmod(filepath.Join(dir, "state.db"), private.FileMode)))
+	storetest.Exec(t, dir, "CREATE TABLE other (id INTEGER)") // its version is 0, as that of a new database
+	must.OK(t, os.Chmod(filepath.Join(dir, "state.db"), private.FileMode))
 	write(t, dir, "pods/u/spec.json", "{}")
 	for name, open := range map[string]func(string) (*Store, error){"Open": Open, "OpenToLook": OpenToLook} {
 		if _, err := open(dir); err == nil || !strings.Contains(err.Error(), "does not know 1 pod") {

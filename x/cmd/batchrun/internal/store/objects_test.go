@@ -15,6 +15,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 func addJob(t *testing.T, s *Store, j Job) Job {
@@ -193,48 +194,41 @@ func TestCronJob_AsWritten(t *testing.T) {
 	}
 }
 
-// failing makes a kind of write on a table fail.
-func failing(t *testing.T, s *Store, write, table string) {
-	t.Helper()
-	_, err := s.db.Exec("CREATE TRIGGER t BEFORE " + write + " ON " + table + " BEGIN SELECT RAISE(ABORT, 'full'); END")
-	must.OK(t, err)
-}
-
 // A write that fails is an error with its own reason, and nothing of its round is then stored.
 func TestWrites_AllOrNothing(t *testing.T) {
 	event := []job.Event{{Reason: "A"}}
 	for _, c := range []struct {
-		write, table string
-		do           func(s *Store, j *Job, c *CronJob, trigger string) error
+		write string
+		do    func(s *Store, j *Job, c *CronJob, trigger string) error
 	}{
-		{"INSERT", "events", func(s *Store, j *Job, _ *CronJob, _ string) error {
+		{"INSERT ON events", func(s *Store, j *Job, _ *CronJob, _ string) error {
 			return s.Conclude(j.UID, job.Memory{JobUID: j.UID}, event, now)
 		}},
-		{"UPDATE", "jobs", func(s *Store, j *Job, _ *CronJob, _ string) error {
+		{"UPDATE ON jobs", func(s *Store, j *Job, _ *CronJob, _ string) error {
 			return s.Conclude(j.UID, job.Memory{JobUID: j.UID}, nil, now)
 		}},
-		{"INSERT", "cronjob_events", func(s *Store, _ *Job, c *CronJob, trigger string) error {
+		{"INSERT ON cronjob_events", func(s *Store, _ *Job, c *CronJob, trigger string) error {
 			return s.ConcludeCronJob(c.UID, &cronjob.Conclusion{Events: event, Triggered: []string{trigger}}, now)
 		}},
-		{"UPDATE", "cronjobs", func(s *Store, _ *Job, c *CronJob, trigger string) error {
+		{"UPDATE ON cronjobs", func(s *Store, _ *Job, c *CronJob, trigger string) error {
 			return s.ConcludeCronJob(c.UID, &cronjob.Conclusion{Triggered: []string{trigger}}, now)
 		}},
-		{"UPDATE", "cronjobs", func(s *Store, _ *Job, c *CronJob, trigger string) error {
+		{"UPDATE ON cronjobs", func(s *Store, _ *Job, c *CronJob, trigger string) error {
 			return s.ConcludeCronJob(c.UID, &cronjob.Conclusion{Events: event, Triggered: []string{trigger}}, now)
 		}},
-		{"DELETE", "triggers", func(s *Store, _ *Job, c *CronJob, trigger string) error {
+		{"DELETE ON triggers", func(s *Store, _ *Job, c *CronJob, trigger string) error {
 			return s.ConcludeCronJob(c.UID, &cronjob.Conclusion{Triggered: []string{trigger}}, now)
 		}},
-		{"UPDATE", "cronjobs", func(s *Store, _ *Job, c *CronJob, _ string) error { return s.DeleteCronJob(c.UID, now) }},
-		{"UPDATE", "jobs", func(s *Store, _ *Job, c *CronJob, _ string) error { return s.DeleteCronJob(c.UID, now) }},
-		{"INSERT", "jobs", func(s *Store, _ *Job, _ *CronJob, _ string) error {
+		{"UPDATE ON cronjobs", func(s *Store, _ *Job, c *CronJob, _ string) error { return s.DeleteCronJob(c.UID, now) }},
+		{"UPDATE ON jobs", func(s *Store, _ *Job, c *CronJob, _ string) error { return s.DeleteCronJob(c.UID, now) }},
+		{"INSERT ON jobs", func(s *Store, _ *Job, _ *CronJob, _ string) error {
 			_, err := s.AddJob(Job{Name: "k"})
 			return err
 		}},
-		{"INSERT", "pods", func(s *Store, j *Job, _ *CronJob, _ string) error {
+		{"INSERT ON pods", func(s *Store, j *Job, _ *CronJob, _ string) error {
 			return s.AddPod(Pod{UID: "p", Job: j.UID})
 		}},
-		{"UPDATE", "pods", func(s *Store, j *Job, _ *CronJob, _ string) error {
+		{"UPDATE ON pods", func(s *Store, j *Job, _ *CronJob, _ string) error {
 			_, err := s.DeletePod("old", 0, true, now)
 			return err
 		}},
@@ -244,18 +238,18 @@ func TestWrites_AllOrNothing(t *testing.T) {
 		j := addJob(t, s, Job{Name: "j", CronJob: cron.UID})
 		trigger, err := s.AddTrigger(cron.UID)
 		must.OK(t, errors.Join(err, s.AddPod(Pod{UID: "old", Job: j.UID, Tracked: true})))
-		failing(t, s, c.write, c.table)
+		storetest.Exec(t, s.Dir, storetest.Refuse(c.write))
 
 		err = c.do(s, &j, &cron, trigger.ID)
 		if err == nil || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound) {
-			t.Errorf("%s of %s: %v", c.write, c.table, err)
+			t.Errorf("%s: %v", c.write, err)
 		}
 		stored, err := s.Job(j.UID)
 		same(t, "the job", stored, err, j)
 		storedCron, err := s.CronJob(cron.UID)
 		same(t, "the CronJob", storedCron, err, cron)
 		if left, err := s.Triggers(cron.UID); err != nil || len(left) != 1 {
-			t.Errorf("%s of %s: the trigger is gone: %v, %v", c.write, c.table, left, err)
+			t.Errorf("%s: the trigger is gone: %v, %v", c.write, left, err)
 		}
 	}
 }

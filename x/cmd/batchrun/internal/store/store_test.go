@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store/storetest"
 )
 
 func open(t *testing.T) *Store {
@@ -31,16 +31,11 @@ func TestVersions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	must.OK(t, os.Mkdir(dir, 0o700))
 	for _, version := range []string{"1", "99"} {
-		db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-		must.OK(t, err)
 		text := "PRAGMA user_version = " + version
 		if version == "1" {
 			text = firstSchema + "INSERT INTO jobs (uid, namespace, name, created, manifest) VALUES ('u', 'default', 'old', 1, '{}');" + text
 		}
-		if _, err := db.Exec(text); err != nil {
-			t.Fatal(err)
-		}
-		db.Close()
+		storetest.Exec(t, dir, text)
 		s, err := Open(dir)
 		if version == "99" {
 			if err == nil {
