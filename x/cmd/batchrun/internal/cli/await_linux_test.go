@@ -36,13 +36,14 @@ func TestAwait_Until(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, to := newTestSession(t, runOptions{}, 1)
 		r.until = time.Now().Add(control.LongestNap * 5 / 2)
-		notes := func() int { synctest.Wait(); return len(to.lines) }
+		notes := func() []string { synctest.Wait(); return to.all() }
 		go func() {
 			time.Sleep(control.LongestNap*5/2 - 1)
 			before := notes()
 			time.Sleep(2 * time.Nanosecond)
-			if after := notes(); before != 0 || after != 1 || !strings.Contains(to.lines[0], "--until is reached") {
-				t.Errorf("%d and %d notes: %q", before, after, to.lines)
+			after := notes()
+			if len(before) > 0 || len(after) != 1 || !strings.Contains(after[0], "--until is reached") {
+				t.Errorf("%q, and then %q", before, after)
 			}
 			r.ends <- result{job: &store.Job{Name: "j"}, status: job.Status{Conditions: ended(job.ConditionComplete, "")}}
 		}()

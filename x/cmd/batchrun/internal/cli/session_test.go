@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,13 +24,23 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// told is a reporter that keeps what it is told.
+// told is a reporter that keeps what it is told. The loops of a session tell it concurrently.
 type told struct {
 	report.Reporter
+	mu    sync.Mutex
 	lines []string
 }
 
+// all returns the lines so far. A test may read the lines themselves while nothing else runs.
+func (r *told) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
+}
+
 func (r *told) add(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -203,6 +204,10 @@ func TestKill(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(d.Store.PodFolder(uid), "stop")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the pod %s is asked to stop: %v", uid, err)
 		}
+	}
+	stop, err := os.ReadFile(filepath.Join(d.Store.PodFolder("goes"), "stop"))
+	if err != nil || !strings.Contains(string(stop), `{"grace":0}`) {
+		t.Errorf("asked to stop with %s, %v", stop, err)
 	}
 	d.until("one is gone", func() bool { return d.pod("goes").Gone })
 	if s := d.pod("goes").State; s.Containers[0].ExitCode != 137 || d.pod("stays").State.Phase != job.PodRunning {
