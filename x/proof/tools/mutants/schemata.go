@@ -157,17 +157,23 @@ var mutantNo, _ = strconv.Atoi(os.Getenv("MUTANT"))
 
 var mutantSeen [1 << 16]atomic.Bool
 
-// mutantReached writes a function down when it is reached for the first time.
-func mutantReached(fn int) {
-	if mutantNo != -1 || mutantSeen[fn].Swap(true) {
-		return
+// mutantTrace is open from the beginning: some tests leave no room for another open file.
+var mutantTrace = func() *os.File {
+	if mutantNo != -1 {
+		return nil
 	}
 	f, err := os.OpenFile(os.Getenv("MUTANT_TRACE"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Fprintln(f, fn)
-	f.Close()
+	return f
+}()
+
+// mutantReached writes a function down when it is reached for the first time.
+func mutantReached(fn int) {
+	if mutantTrace != nil && !mutantSeen[fn].Swap(true) {
+		fmt.Fprintln(mutantTrace, fn)
+	}
 }
 `
 }

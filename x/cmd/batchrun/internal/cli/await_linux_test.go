@@ -113,13 +113,17 @@ func TestSession_Clock(t *testing.T) {
 		var err error
 		r.clock, _, err = r.store.Clock()
 		must.OK(t, err)
-		c := addCronJob(t, r.store, "c", `"schedule": "@yearly"`, cronjob.Status{})
+		// The loop of an object would store the time. Here only a removal is to be waited for.
+		j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
+		addPod(t, r.store, store.Pod{UID: "p", Job: j.UID})
+		_, err = r.store.DeleteJob(j.UID, now)
+		must.OK(t, err)
 		broken := errors.New("broken")
-		time.AfterFunc(interval/2, func() { r.broken <- broken })
-		status, err := r.run(objects{cronJobs: []store.CronJob{c}})
+		time.AfterFunc(interval/4, func() { r.broken <- broken })
+		_, err = r.run(objects{})
 		_, seen, readErr := r.store.Clock()
-		if status != exitBroken || !errors.Is(err, broken) || readErr != nil || !seen.Equal(r.clock.Now()) {
-			t.Errorf("status %d, %v; stored is %v at %v, %v", status, err, seen, r.clock.Now(), readErr)
+		if !errors.Is(err, broken) || readErr != nil || !seen.Equal(r.clock.Now()) {
+			t.Errorf("%v; stored is %v at %v, %v", err, seen, r.clock.Now(), readErr)
 		}
 	})
 }
@@ -226,9 +230,7 @@ func TestFollowLogs_Later(t *testing.T) {
 // TestLogs_Since: --since counts from the time of the command.
 func TestLogs_Since(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFolder(t)
-		j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
-		addPod(t, s, store.Pod{UID: "p", Job: j.UID}, container("main"))
+		s, _, _ := newPod(t, container("main"))
 		writeLog(t, s, "p", "main.stdout", "early\nlate\n")
 		begin := time.Now()
 		writeLog(t, s, "p", "main.stdout.times", fmt.Sprintf("0 %d\n6 %d\n",

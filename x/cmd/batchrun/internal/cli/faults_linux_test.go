@@ -146,9 +146,7 @@ func withFewFiles(t *testing.T, do func()) {
 
 // A pod whose processes cannot be looked for may be alive: that is an error.
 func TestTailing_Alive(t *testing.T) {
-	s := newFolder(t)
-	j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
-	addPod(t, s, store.Pod{UID: "p", Job: j.UID}, container("main"))
+	s, _, _ := newPod(t, container("main"))
 	following := &tailing{store: s, open: map[job.UID]*logs.Reader{"p": nil}}
 	if alive, err := following.alive(); alive || err != nil {
 		t.Errorf("%v, %v", alive, err)
@@ -196,36 +194,38 @@ func TestNext_File(t *testing.T) {
 }
 
 // A supervisor that hangs is killed when its time is over, and not before. Then the job is removed.
-// What cannot be removed is an error.
 func TestRemove(t *testing.T) {
-	for end, want := range map[time.Duration]bool{podtest.Overtime - 1: false, podtest.Overtime + 1: true} {
+	for end, want := range map[time.Duration]bool{podtest.Overtime - 1: false, podtest.Overtime + time.Second: true} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newFolder(t)
-			j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
-			addPod(t, s, store.Pod{UID: "p", Job: j.UID})
-			f := pod.Folder(s.PodFolder("p"))
+			s, j, f := newPod(t)
 			podtest.AskedToStop(t, f, time.Now())
 			isKilled := podtest.Hold(t, f)
 			time.AfterFunc(end, func() { isKilled() })
-			if status, out, _ := call(s, "rm", "j"); status != 0 || out != "job j removed\n" || isKilled() != want {
-				t.Errorf("%v: status %d, %q, killed %v", end, status, out, isKilled())
-			}
-			if _, err := os.Stat(string(f)); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%v: the folder of the pod: %v", end, err)
+			status, out, _ := call(s, "rm", j.Name)
+			_, err := os.Stat(string(f))
+			if status != 0 || out != "job j removed\n" || isKilled() != want || !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%v: status %d, %q, killed %v, the folder: %v", end, status, out, isKilled(), err)
 			}
 		})
 	}
+}
 
-	s := newFolder(t)
-	j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
-	addPod(t, s, store.Pod{UID: "p", Job: j.UID})
-	pods := filepath.Join(s.Dir, "pods")
-	must.OK(t, errors.Join(os.Rename(pods, pods+"2"), os.WriteFile(pods, nil, 0o600)))
-	if err := (&program{out: io.Discard}).remove(s, &j); !errors.Is(err, unix.ENOTDIR) {
-		t.Errorf("the folder of the pod cannot be removed: %v", err)
-	}
-	if _, err := s.Job(j.UID); err != nil {
-		t.Errorf("the job: %v", err)
+// A job stays as long as something of its pods cannot be ended or removed.
+func TestRemove_Fails(t *testing.T) {
+	for want, damage := range map[error]func(s *store.Store, f pod.Folder){
+		unix.EISDIR:    func(_ *store.Store, f pod.Folder) { podtest.BadCgroup(t, f, true) },
+		unix.ENOTEMPTY: func(_ *store.Store, f pod.Folder) { podtest.BadCgroup(t, f, false) },
+		unix.ENOTDIR: func(s *store.Store, _ pod.Folder) {
+			pods := filepath.Join(s.Dir, "pods")
+			must.OK(t, errors.Join(os.Rename(pods, pods+"2"), os.WriteFile(pods, nil, 0o600)))
+		},
+	} {
+		s, j, f := newPod(t)
+		damage(s, f)
+		err := (&program{out: io.Discard}).remove(s, &j)
+		if _, jobErr := s.Job(j.UID); !errors.Is(err, want) || jobErr != nil {
+			t.Errorf("%v, want %v; the job: %v", err, want, jobErr)
+		}
 	}
 }
 

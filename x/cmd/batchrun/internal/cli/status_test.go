@@ -84,6 +84,15 @@ func addPod(t *testing.T, s *store.Store, p store.Pod, containers ...pod.Contain
 	must.OK(t, errors.Join(err, s.AddPod(p), pod.Folder(s.PodFolder(p.UID)).Prepare(p.Spec)))
 }
 
+// newPod returns a state folder whose job j has the pod p, with the folder of the pod.
+func newPod(t *testing.T, containers ...pod.Container) (*store.Store, store.Job, pod.Folder) {
+	t.Helper()
+	s := newFolder(t)
+	j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
+	addPod(t, s, store.Pod{UID: "p", Job: j.UID}, containers...)
+	return s, j, pod.Folder(s.PodFolder("p"))
+}
+
 func writeLog(t *testing.T, s *store.Store, uid job.UID, name, text string) {
 	t.Helper()
 	must.OK(t, os.WriteFile(filepath.Join(s.PodFolder(uid), "logs", name), []byte(text), 0o600))

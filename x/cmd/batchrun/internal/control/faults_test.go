@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -106,9 +104,7 @@ func TestCollector_Faults(t *testing.T) {
 		c := NewCollector(l.store, still())
 		c.Stop, c.Changed = func(job.UID) {}, func() {}
 		if fault == "cgroup" {
-			f := pod.Folder(l.store.PodFolder("ended"))
-			podtest.Write(t, f, "guard.json", map[string]string{"cgroup": f.Work()})
-			must.OK(t, os.WriteFile(filepath.Join(f.Work(), "file"), nil, 0o600))
+			podtest.BadCgroup(t, pod.Folder(l.store.PodFolder("ended")), false)
 		} else {
 			l.exec(fault)
 		}

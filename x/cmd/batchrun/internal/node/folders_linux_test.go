@@ -216,13 +216,8 @@ func TestPass_Problems(t *testing.T) {
 	storetest.Exec(t, d.Store.Dir, "UPDATE pods SET spec = '{' WHERE uid = 'damaged'")
 	// The name of a process cannot have a zero byte.
 	storetest.Exec(t, d.Store.Dir, `UPDATE pods SET spec = '{"name": "\u0000"}' WHERE uid = 'start'`)
-	// What seems to be a cgroup cannot be removed, or has processes and cannot be killed.
-	for uid, events := range map[job.UID]string{"cgroup": "", "kill": "populated 1\n"} {
-		work := d.write(uid, "state.json", begun()).Work()
-		d.write(uid, "guard.json", map[string]string{"cgroup": work})
-		must.OK(t, os.Mkdir(filepath.Join(work, "cgroup.kill"), 0o700))
-		must.OK(t, os.WriteFile(filepath.Join(work, "cgroup.events"), []byte(events), 0o600))
-	}
+	podtest.BadCgroup(t, d.write("cgroup", "state.json", begun()), false)
+	podtest.BadCgroup(t, d.write("kill", "state.json", begun()), true)
 
 	err := d.pass()
 	for _, want := range []string{

@@ -24,6 +24,19 @@ func Write(t testing.TB, f pod.Folder, name string, record any) {
 	must.OK(t, os.WriteFile(filepath.Join(string(f), name), []byte(file), 0o600))
 }
 
+// BadCgroup gives a pod what seems to be its cgroup, which cannot be removed. If it seems to have
+// processes, they cannot be killed.
+func BadCgroup(t testing.TB, f pod.Folder, hasProcesses bool) {
+	t.Helper()
+	dir, events := f.Work(), ""
+	if hasProcesses {
+		events = "populated 1\n"
+	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "cgroup.kill"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "cgroup.events"), []byte(events), 0o600))
+	Write(t, f, "guard.json", map[string]string{"cgroup": dir})
+}
+
 // AskedToStop asks a pod to stop immediately, and makes it seem that it was asked at a time.
 func AskedToStop(t testing.TB, f pod.Folder, at time.Time) {
 	t.Helper()
