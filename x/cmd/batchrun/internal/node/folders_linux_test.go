@@ -97,8 +97,9 @@ func TestObserve(t *testing.T) {
 		}
 		must.OK(t, d.pass())
 		s := d.pod("p").State
-		if got := s.Phase.String() + " " + s.Reason; got != c.want || strings.Join(calls, "; ") != c.node {
-			t.Errorf("%s: %s after %q", c.name, got, calls)
+		got, wakes := s.Phase.String()+" "+s.Reason, strings.Count(c.node, "true; ") // once a pod has ended
+		if got != c.want || strings.Join(calls, "; ") != c.node || len(d.wake) != wakes {
+			t.Errorf("%s: %s after %q, woken %d times", c.name, got, calls, len(d.wake))
 		}
 	}
 }
@@ -196,8 +197,10 @@ func TestEnforce(t *testing.T) {
 
 // An error of one pod is returned with its name. It does not delay the others.
 func TestPass_Problems(t *testing.T) {
-	d := newDesk(t, 9, &clock.Clock{})
-	for _, uid := range []job.UID{"stop", "lock", "never", "spec", "damaged", "start", "cgroup", "kill", "good"} {
+	d := newDesk(t, 10, &clock.Clock{})
+	for _, uid := range []job.UID{
+		"stop", "lock", "never", "spec", "damaged", "start", "cgroup", "kill", "stored", "good",
+	} {
 		d.add(uid, "/bin/true")
 	}
 	// Folders lie where files are written.
@@ -216,20 +219,22 @@ func TestPass_Problems(t *testing.T) {
 	storetest.Exec(t, d.Store.Dir, "UPDATE pods SET spec = '{' WHERE uid = 'damaged'")
 	// The name of a process cannot have a zero byte.
 	storetest.Exec(t, d.Store.Dir, `UPDATE pods SET spec = '{"name": "\u0000"}' WHERE uid = 'start'`)
+	d.write("stored", "state.json", done())
+	storetest.Exec(t, d.Store.Dir, storetest.Refuse("UPDATE OF state ON pods WHEN new.uid = 'stored'"))
 	podtest.BadCgroup(t, d.write("cgroup", "state.json", begun()), false)
 	podtest.BadCgroup(t, d.write("kill", "state.json", begun()), true)
 
 	err := d.pass()
 	for _, want := range []string{
 		"pod stop: ", "pod lock: ", "pod never: ", "pod spec: ", "pod damaged: state.db: the spec of the pod: ",
-		"pod start: start supervisor: ", "pod cgroup: ", "pod kill: ",
+		"pod start: start supervisor: ", "pod cgroup: ", "pod kill: ", "pod stored: ",
 	} {
 		if err == nil || strings.Count("\n"+err.Error(), "\n"+want) != 1 {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	// They count as running, so that none begins twice.
-	for _, uid := range []job.UID{"stop", "lock", "damaged", "cgroup", "kill"} {
+	for _, uid := range []job.UID{"stop", "lock", "damaged", "cgroup", "kill", "stored"} {
 		if n := d.known[uid].launches; n > 0 {
 			t.Errorf("pod %s: launched %d times", uid, n)
 		}
