@@ -189,7 +189,7 @@ func TestIsQuiet(t *testing.T) {
 	}
 }
 
-// A held job is planned as a suspended one. Its manifest stays as it is.
+// A held job or CronJob is planned as a suspended one. Its manifest stays as it is.
 func TestSnapshot_Held(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("j", "")
@@ -211,6 +211,28 @@ func TestSnapshot_Held(t *testing.T) {
 			Pods: []job.Pod{pods[0].View()}, Now: now, Memory: j.Memory, Consistent: true, Options: loop.Options,
 		}
 		if !reflect.DeepEqual(got, want) || loop.Manifest.Spec.Suspend != nil && *loop.Manifest.Spec.Suspend {
+			t.Errorf("held %v: %+v, want %+v", held, got, want)
+		}
+	}
+
+	must.OK(t, json.Unmarshal([]byte(`{"cronJobUID": "u"}`), &l.cron.Memory))
+	l.cron.Status.LastScheduleTime = now
+	triggers := []cronjob.Trigger{{ID: "7"}}
+	for _, held := range []bool{true, false} {
+		got := l.loop.snapshot(&l.cron, []store.Job{j}, triggers, now, held)
+		spec := l.loop.Manifest.Spec
+		if held {
+			spec.Suspend = &held
+		}
+		want := &cronjob.Snapshot{
+			CronJob: cronjob.CronJob{
+				Namespace: "default", Name: "c", UID: l.cron.UID, CreationTimestamp: l.cron.Created, Spec: spec,
+				Status: l.cron.Status,
+			},
+			Children: []cronjob.Child{j.Child(l.cron.UID)}, Triggers: triggers, Now: now, Schedule: l.loop.compiled,
+			Memory: l.cron.Memory, Consistent: true,
+		}
+		if !reflect.DeepEqual(got, want) || *l.loop.Manifest.Spec.Suspend {
 			t.Errorf("held %v: %+v, want %+v", held, got, want)
 		}
 	}
