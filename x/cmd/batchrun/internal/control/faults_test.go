@@ -197,22 +197,31 @@ func TestRun_Retry(t *testing.T) {
 	})
 }
 
-// The loop of a CronJob sleeps until the next run is due.
-func TestCronLoop_Sleeps(t *testing.T) {
+// The loop of a CronJob sleeps until the next run is due, and that of a job until something changes.
+func TestLoops_Sleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(t, "Allow")
 		l.loop.Clock = clock.New([]clock.Span{{Real: time.Now(), Virtual: now, Speed: 1}})
 		l.loop.clock = l.loop.Clock
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		defer cancel()
-		rounds := 0
-		l.loop.Report = func(CronRound) {
-			if rounds++; rounds == 100 {
-				cancel()
+		j := l.addJob("j", "")
+		loop := newLoop(t, l.store, &j)
+		rounds := func(run func(context.Context)) (n int) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			count := func() {
+				if n++; n == 100 {
+					cancel()
+				}
 			}
+			l.loop.Report, loop.Report = func(CronRound) { count() }, func(Round) { count() }
+			run(ctx)
+			return n
 		}
-		if err := l.loop.Run(ctx); len(l.made()) != 6 || rounds > 20 {
-			t.Errorf("%v after %d rounds, made %q", err, rounds, l.made())
+		if n := rounds(func(ctx context.Context) { _ = l.loop.Run(ctx) }); len(l.made()) != 7 || n > 20 {
+			t.Errorf("%d rounds, made %q", n, l.made())
+		}
+		if n := rounds(func(ctx context.Context) { _, _ = loop.Run(ctx) }); n > 20 {
+			t.Errorf("%d rounds of a job", n)
 		}
 	})
 }
