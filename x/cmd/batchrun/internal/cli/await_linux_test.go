@@ -62,21 +62,33 @@ func block(t *testing.T, s *store.Store) (end func()) {
 
 // TestAwait_Busy: how long jobs are tried to be suspended counts from the first attempt.
 func TestAwait_Busy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, _ := newTestSession(t, runOptions{}, 1)
-		j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
-		l, err := control.NewLoop(r.store, r.clock, &j)
-		must.OK(t, err)
-		r.loops[j.UID] = &jobLoop{l, j}
-		block(t, r.store)
+	for giveUp, want := range map[time.Duration]int{0: exitBroken, time.Minute: exitInterrupted} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := newTestSession(t, runOptions{giveUp: giveUp}, 1)
+			j := addJob(t, r.store, store.Job{Name: "j"}, job.Status{})
+			l, err := control.NewLoop(r.store, r.clock, &j)
+			must.OK(t, err)
+			r.loops[j.UID] = &jobLoop{l, j}
+			end := block(t, r.store)
 
-		signals := make(chan os.Signal, 1)
-		signals <- syscall.SIGINT
-		status, err := r.await(signals)
-		if status != exitBroken || err == nil || !strings.HasSuffix(err.Error(), "; gave up after 0s") {
-			t.Errorf("status %d, %v", status, err)
-		}
-	})
+			signals := make(chan os.Signal, 1)
+			signals <- syscall.SIGINT
+			time.AfterFunc(giveUp/2, func() {
+				if giveUp > 0 {
+					end()
+				}
+			})
+			time.AfterFunc(time.Hour, func() { r.ends <- result{job: &j} })
+			status, err := r.await(signals)
+			if status != want || (err == nil) != (giveUp > 0) || err != nil && !strings.HasSuffix(err.Error(), "; gave up after 0s") {
+				t.Errorf("status %d, %v", status, err)
+			}
+			end()
+			if stored, err := r.store.Job(j.UID); err != nil || stored.Held != (giveUp > 0) {
+				t.Errorf("held %v, %v", stored.Held, err)
+			}
+		})
+	}
 }
 
 // TestKeepTime: the time of a virtual clock is stored again and again, also after a write that

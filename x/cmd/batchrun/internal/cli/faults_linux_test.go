@@ -212,19 +212,21 @@ func TestRemove(t *testing.T) {
 
 // A job stays as long as something of its pods cannot be ended or removed.
 func TestRemove_Fails(t *testing.T) {
-	for want, damage := range map[error]func(s *store.Store, f pod.Folder){
-		unix.EISDIR:    func(_ *store.Store, f pod.Folder) { podtest.BadCgroup(t, f, true) },
-		unix.ENOTEMPTY: func(_ *store.Store, f pod.Folder) { podtest.BadCgroup(t, f, false) },
-		unix.ENOTDIR: func(s *store.Store, _ pod.Folder) {
+	for want, damage := range map[string]func(s *store.Store, f pod.Folder){
+		"is a directory":      func(_ *store.Store, f pod.Folder) { podtest.BadCgroup(t, f, true) },
+		"directory not empty": func(_ *store.Store, f pod.Folder) { podtest.BadCgroup(t, f, false) },
+		"not a directory": func(s *store.Store, _ pod.Folder) {
 			pods := filepath.Join(s.Dir, "pods")
 			must.OK(t, errors.Join(os.Rename(pods, pods+"2"), os.WriteFile(pods, nil, 0o600)))
 		},
+		"fault": func(s *store.Store, _ pod.Folder) { storetest.Exec(t, s.Dir, storetest.Refuse("DELETE ON jobs")) },
 	} {
 		s, j, f := newPod(t)
 		damage(s, f)
-		err := (&program{out: io.Discard}).remove(s, &j)
-		if _, jobErr := s.Job(j.UID); !errors.Is(err, want) || jobErr != nil {
-			t.Errorf("%v, want %v; the job: %v", err, want, jobErr)
+		var out strings.Builder
+		err := (&program{out: &out}).remove(s, &j)
+		if _, jobErr := s.Job(j.UID); err == nil || !strings.Contains(err.Error(), want) || jobErr != nil || out.Len() > 0 {
+			t.Errorf("%v, want %s; %q; the job: %v", err, want, &out, jobErr)
 		}
 	}
 }

@@ -167,3 +167,12 @@ func TestInside(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultParallel: even a small machine runs some pods concurrently, most of which wait.
+func TestDefaultParallel(t *testing.T) {
+	for processors, want := range map[int]int{1: 16, 4: 16, 5: 20, 64: 256} {
+		if got := defaultParallel(processors); got != want {
+			t.Errorf("%d processors: %d", processors, got)
+		}
+	}
+}

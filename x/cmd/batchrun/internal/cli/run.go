@@ -74,7 +74,7 @@ nothing was run; 3 the runner gave up, for example on a full disk: run again to 
 	flags.StringVarP(&o.follow, "follow", "f", "", "show what one pod prints, without its name before each line: a "+
 		"pod's name, or its beginning, such as hello-3")
 
-	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()),
+	flags.IntVar(&o.parallel, "parallel", defaultParallel(runtime.NumCPU()),
 		"maximum number of pods that run concurrently, over all jobs")
 	flags.StringVar(&o.contain, "contain", "auto", "how all processes of a pod are made to end with its "+
 		"supervisor: auto, namespace, cgroup, user-namespace or watcher")
@@ -183,6 +183,9 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 	p.status, err = r.run(chosen)
 	return err
 }
+
+// defaultParallel returns how many pods run concurrently on a machine with that many processors.
+func defaultParallel(processors int) int { return max(16, 4*processors) }
 
 func (o *runOptions) check() error {
 	if o.follow != "" && (o.quiet || o.output == "json") {

@@ -110,6 +110,9 @@ func TestRun(t *testing.T) {
 	w.want(0, "logs a", "hello\n", "problem\n")
 	w.want(0, "run "+w.file) // nothing is left to do
 	w.want(2, "run", "nothing to run: no FILE is given")
+	w.want(2, "run --until 1h", "no CronJob is to run")
+	w.want(2, "run --until 1h "+w.file, "no CronJob is to run")
+	w.want(2, "run "+w.file+" "+w.file, "duplicate name: the job at ")
 	w.want(2, "run --contain well "+w.file, `--contain: "well": must be auto`)
 	w.want(0, "rm a", "job a removed\n")
 	w.want(2, "rm a", `"a": not found`)

@@ -292,9 +292,9 @@ func TestFollower(t *testing.T) {
 		must.OK(t, err)
 		p := &pods[0]
 
-		writeLog(t, r.store, "p-1", "main.stdout", "old\n")
+		writeLog(t, r.store, "p-1", "main.stdout", "older\nold\n")
 		r.follower.observe(p, only != "", false)
-		writeLog(t, r.store, "p-1", "main.stdout", "old\nnew\nrest")
+		writeLog(t, r.store, "p-1", "main.stdout", "older\nold\nnew\nrest")
 		r.follower.observe(p, true, true)
 		r.follower.observe(p, true, true) // it has ended already
 		var want []string
@@ -302,10 +302,18 @@ func TestFollower(t *testing.T) {
 		case "":
 			want = []string{"log: p-1| new", "log: p-1| rest"}
 		case "p", "p-1":
-			want = []string{"log: | old", "log: | new", "log: | rest"}
+			want = []string{"log: | older", "log: | old", "log: | new", "log: | rest"}
 		}
 		if !slices.Equal(to.lines, want) {
 			t.Errorf("only %q: %q", only, to.lines)
+		}
+
+		to.lines, r.follower.ended = nil, map[job.UID]bool{}
+		log := filepath.Join(r.store.PodFolder("p-1"), "logs", "main.stdout")
+		must.OK(t, errors.Join(os.Remove(log), os.Mkdir(log, 0o700)))
+		r.follower.observe(p, true, true)
+		if len(to.lines) != min(len(want), 1) || len(want) > 0 && !strings.Contains(to.lines[0], log) {
+			t.Errorf("only %q, the log is a folder: %q", only, to.lines)
 		}
 	}
 }
