@@ -193,6 +193,22 @@ func TestNext_File(t *testing.T) {
 	}
 }
 
+// A job that was requested starts later if no runner is there to start it.
+func TestTrigger(t *testing.T) {
+	s := newFolder(t)
+	addCronJob(t, s, "c", `"schedule": "@daily"`, cronjob.Status{})
+	for _, isUsed := range []bool{false, true} {
+		if isUsed {
+			podtest.HoldFile(t, filepath.Join(s.Dir, "runner.lock"))
+		}
+		status, out, errs := call(s, "trigger", "c")
+		isLater := strings.Contains(out+errs, "no runner uses the state folder")
+		if status != 0 || !strings.Contains(out, "requested job c-manual-") || isLater == isUsed {
+			t.Errorf("in use %v: status %d, %s%s", isUsed, status, out, errs)
+		}
+	}
+}
+
 // A supervisor that hangs is killed when its time is over, and not before. Then the job is removed.
 func TestRemove(t *testing.T) {
 	for end, want := range map[time.Duration]bool{podtest.Overtime - 1: false, podtest.Overtime + time.Second: true} {

@@ -38,8 +38,14 @@ func Main() {
 // returns asks the process to end, waits for its end, and reports whether it was killed before.
 func Hold(t testing.TB, f pod.Folder) (isKilled func() bool) {
 	t.Helper()
+	return HoldFile(t, filepath.Join(string(f), "lock"))
+}
+
+// HoldFile starts a process that locks a file, as Hold does.
+func HoldFile(t testing.TB, path string) (isKilled func() bool) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), locked+"="+filepath.Join(string(f), "lock"))
+	cmd.Env = append(os.Environ(), locked+"="+path)
 	in, err := cmd.StdinPipe()
 	must.OK(t, err)
 	out, err := cmd.StdoutPipe()
