@@ -80,7 +80,8 @@ func TestAwait_Busy(t *testing.T) {
 			})
 			time.AfterFunc(time.Hour, func() { r.ends <- result{job: &j} })
 			status, err := r.await(signals)
-			if status != want || (err == nil) != (giveUp > 0) || err != nil && !strings.HasSuffix(err.Error(), "; gave up after 0s") {
+			isTold := err != nil && strings.HasSuffix(err.Error(), "; gave up after 0s")
+			if status != want || isTold != (giveUp == 0) {
 				t.Errorf("status %d, %v", status, err)
 			}
 			end()
@@ -220,7 +221,8 @@ func TestFollowLogs_Later(t *testing.T) {
 		s := newFolder(t)
 		j := addJob(t, s, store.Job{Name: "j"}, job.Status{})
 		add := func(uid job.UID) {
-			addPod(t, s, store.Pod{UID: uid, Job: j.UID, State: pod.State{Phase: job.PodRunning}}, container("main"), container("other"))
+			p := store.Pod{UID: uid, Job: j.UID, State: pod.State{Phase: job.PodRunning}}
+			addPod(t, s, p, container("main"), container("other"))
 			writeLog(t, s, uid, "main.stdout", "one\ntwo\n")
 			writeLog(t, s, uid, "other.stdout", "nobody asks\n")
 		}

@@ -31,12 +31,13 @@ const cut = "unexpected end of JSON input"
 // A round of a job ends with the error of the step that fails.
 func TestRound_Faults(t *testing.T) {
 	for fault, want := range map[string]string{
-		"UPDATE jobs SET status = '{'":                                                                cut,
-		"UPDATE jobs SET status = '{', deleted = 1":                                                   cut,
-		"ALTER TABLE pods RENAME TO lost":                                                             "no such table: pods",
-		"ALTER TABLE clock RENAME TO lost":                                                            "no such table: clock",
-		`UPDATE jobs SET status = '{"failed": -1}'`:                                                   "job j: ",
-		storetest.Refuse("UPDATE OF memory ON jobs"):                                                  "fault",
+		"UPDATE jobs SET status = '{'":               cut,
+		"UPDATE jobs SET status = '{', deleted = 1":  cut,
+		"ALTER TABLE pods RENAME TO lost":            "no such table: pods",
+		"ALTER TABLE clock RENAME TO lost":           "no such table: clock",
+		`UPDATE jobs SET status = '{"failed": -1}'`:  "job j: ",
+		storetest.Refuse("UPDATE OF memory ON jobs"): "fault",
+
 		"CREATE TRIGGER fault AFTER UPDATE OF memory ON jobs BEGIN UPDATE jobs SET status = '{'; END": cut,
 	} {
 		l := newLife(t, "Allow")

@@ -19,7 +19,8 @@ func TestDescriptors(t *testing.T) {
 	old, later := t.TempDir(), t.TempDir()
 	for dir, text := range map[string]string{old: firstSchema + "PRAGMA user_version = 1", later: "PRAGMA user_version = 99"} {
 		storetest.Exec(t, dir, text)
-		must.OK(t, errors.Join(os.Chmod(dir, private.DirMode), os.Chmod(filepath.Join(dir, "state.db"), private.FileMode)))
+		must.OK(t, os.Chmod(dir, private.DirMode))
+		must.OK(t, os.Chmod(filepath.Join(dir, "state.db"), private.FileMode))
 	}
 	damaged := t.TempDir()
 	write(t, damaged, "state.db", magic)
