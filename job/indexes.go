@@ -1,173 +1,254 @@
 package job
 
 import (
+	"cmp"
+	"iter"
 	"math"
-	"strconv"
+	"slices"
+	"strings"
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// indexes are the succeeded (J14) and the failed (J16) indexes of an Indexed job, for the
-// lists of its status. The two sets are disjoint (JI6). creation.go chooses the indexes to
-// create next.
-type indexes struct {
-	completed, failed indexset.Set
-	// completedSame and failedSame are the sizes of the sets that the status already lists. While a
-	// set has that size, its list need not be written again; -1 means that it must be.
-	completedSame, failedSame int
-	// spare is a buffer for temporary sets.
-	spare indexset.Set
-	text  []byte
+// Indexes is a set of completion indexes, from 0 to 2^31-1, as status.completedIndexes and
+// status.failedIndexes hold them. It is a value: methods return new sets and never write to memory
+// that a copy shares. The zero value is empty. Use [Indexes.Equal] to compare.
+//
+// A set costs 8 bytes for each run of indexes, however long the run.
+type Indexes struct {
+	// ranges are the runs in increasing order. No two runs are adjacent, and the ranges of an empty
+	// set are nil. So equal sets have equal ranges.
+	//
+	// The planner uses an indexset.Set instead, which changes in place. Adding 1,000 indexes, no
+	// two of them adjacent, takes 7 µs and no new memory with a Set, and 5 ms with Indexes, which
+	// copies each time. But for 0-2147483646 a Set takes 1 MB, and Indexes 8 bytes.
+	ranges []indexRange
 }
 
-// reset empties the sets and keeps their buffers.
-func (x *indexes) reset() {
-	x.completed.Reset()
-	x.failed.Reset()
-	x.completedSame, x.failedSame = 0, 0
+// indexRange is a run of indexes, both ends included.
+type indexRange struct{ first, last int32 }
+
+// ParseIndexes reads a list such as "1,3-5,7". Its pieces need not be in order.
+//
+// If a piece is neither an index nor a range, the error is an [*InputError] that names the first
+// such piece, and the set holds the other pieces. A Job controller ignores this error for the lists
+// of a status (J14).
+func ParseIndexes(text string) (Indexes, error) {
+	indexes, corrupt, ok := parseIndexes(text)
+	if !ok {
+		return indexes, invalid("indexes", corrupt, jobrules.CorruptPiece)
+	}
+	return indexes, nil
 }
 
-// find fills the sets from the status and from the pods that have ended. An index that the status
-// lists stays in its list. For any other index, success wins over failure (JI6).
-func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *noteList) {
-	x.reset()
-	spec, status := &s.Job.Spec, &s.Job.Status
-	if !spec.isIndexed() {
-		return
+// parseIndexes returns the indexes in the list and its first corrupt piece. If there is a corrupt
+// piece, ok is false.
+func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
+	if text == "" {
+		return Indexes{}, "", true
 	}
 
-	x.completedSame = readIndexes(&x.completed, "job.status.completedIndexes",
-		status.CompletedIndexes, *spec.Completions, notes)
-	if spec.limitsIndexes() && status.FailedIndexes != nil {
-		x.failedSame = readIndexes(&x.failed, "job.status.failedIndexes",
-			*status.FailedIndexes, *spec.Completions, notes)
-		x.separate(*status.FailedIndexes, notes)
+	ok = true
+	ranges := make([]indexRange, 0, 1+strings.Count(text, ","))
+	for text, piece := range indexset.Pieces(text) {
+		switch {
+		case piece.OK:
+			ranges = append(ranges, indexRange{piece.First, piece.Last})
+		case ok:
+			corrupt, ok = value.Short(text), false
+		}
+	}
+	return newIndexes(ranges), corrupt, ok
+}
+
+// newIndexes returns the set of the ranges, which may be in any order. It reuses the memory of its
+// argument.
+func newIndexes(ranges []indexRange) Indexes {
+	byFirst := func(a, b indexRange) int { return cmp.Compare(a.first, b.first) }
+	if !slices.IsSortedFunc(ranges, byFirst) { // a list in wire form is sorted already
+		slices.SortFunc(ranges, byFirst)
 	}
 
-	// A recorded pod that was counted as failed while it was being deleted may have succeeded after
-	// all. Then it completes its index, since running the index again would be a waste.
-	for _, places := range [...][]int32{c.succeeded, c.inFlight, c.recorded} {
-		x.addCompleted(s, places)
+	var out []indexRange
+	for _, r := range ranges {
+		if out == nil {
+			out = ranges[:0] // writing never overtakes reading
+		}
+		out = appendRange(out, r)
+	}
+	return Indexes{out}
+}
+
+// appendRange adds a range that does not begin before the last one, and joins the
+// two when no index lies between them.
+func appendRange(ranges []indexRange, r indexRange) []indexRange {
+	if n := len(ranges) - 1; n >= 0 && int64(r.first) <= int64(ranges[n].last)+1 {
+		ranges[n].last = max(ranges[n].last, r.last)
+		return ranges
+	}
+	return append(ranges, r)
+}
+
+// String returns the wire form (J14): increasing, separated by commas, runs of
+// three or more as "a-b", runs of two as "a,b".
+func (s Indexes) String() string { return string(s.appendText(nil)) }
+
+func (s Indexes) appendText(dst []byte) []byte {
+	for i, r := range s.ranges {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = indexset.AppendRange(dst, r.first, r.last)
+	}
+	return dst
+}
+
+// MarshalText returns the wire form, so that a set is a string in JSON.
+func (s Indexes) MarshalText() ([]byte, error) { return s.appendText([]byte{}), nil }
+
+// UnmarshalText reads the wire form. After an error the set is unchanged.
+func (s *Indexes) UnmarshalText(text []byte) error {
+	read, err := ParseIndexes(string(text))
+	if err == nil {
+		*s = read
+	}
+	return err
+}
+
+// Equal reports whether both sets hold the same indexes.
+func (s Indexes) Equal(other Indexes) bool { return slices.Equal(s.ranges, other.ranges) }
+
+// Len returns the number of indexes.
+func (s Indexes) Len() int {
+	total := int64(0)
+	for _, r := range s.ranges {
+		total += int64(r.last) - int64(r.first) + 1
+	}
+	return int(min(total, math.MaxInt)) // an int can be of 32 bits
+}
+
+// Has reports whether i is in the set.
+func (s Indexes) Has(i int32) bool {
+	n, _ := slices.BinarySearchFunc(s.ranges, i, func(r indexRange, i int32) int { return cmp.Compare(r.last, i) })
+	return n < len(s.ranges) && s.ranges[n].first <= i
+}
+
+// With returns the set with first to last, both included. An empty range and negative indexes add
+// nothing.
+func (s Indexes) With(first, last int32) Indexes {
+	first = max(first, 0)
+	if first > last {
+		return s
+	}
+	return s.Union(Indexes{[]indexRange{{first, last}}})
+}
+
+// Union returns the indexes that are in either set.
+func (s Indexes) Union(other Indexes) Indexes {
+	a, b := s.ranges, other.ranges
+	if len(a) == 0 {
+		return other
+	}
+	if len(b) == 0 {
+		return s
 	}
 
-	if spec.limitsIndexes() {
-		for _, places := range [...][]int32{c.failed, c.recorded, c.inFlight} {
-			x.addFailed(s, places, policy)
+	out := make([]indexRange, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		if len(b) == 0 || len(a) > 0 && a[0].first <= b[0].first {
+			out, a = appendRange(out, a[0]), a[1:]
+		} else {
+			out, b = appendRange(out, b[0]), b[1:]
+		}
+	}
+	return Indexes{out}
+}
+
+// Intersect returns the indexes that are in both sets.
+func (s Indexes) Intersect(other Indexes) Indexes {
+	var out []indexRange
+	a, b := s.ranges, other.ranges
+	for len(a) > 0 && len(b) > 0 {
+		r := indexRange{max(a[0].first, b[0].first), min(a[0].last, b[0].last)}
+		if r.first <= r.last {
+			out = append(out, r)
+		}
+		if a[0].last <= b[0].last {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return Indexes{out}
+}
+
+// Minus returns the indexes of the set that are not in the other one.
+func (s Indexes) Minus(other Indexes) Indexes {
+	var rest []indexRange
+	for r := range other.gaps(math.MaxInt32 + 1) {
+		rest = append(rest, r)
+	}
+	return s.Intersect(Indexes{rest})
+}
+
+// Clip returns the indexes below limit, as for a job whose completions have
+// shrunk to it (J15).
+func (s Indexes) Clip(limit int32) Indexes {
+	if limit <= 0 {
+		return Indexes{}
+	}
+	return s.Intersect(Indexes{[]indexRange{{0, limit - 1}}})
+}
+
+// All returns the indexes in increasing order.
+func (s Indexes) All() iter.Seq[int32] { return each(slices.Values(s.ranges)) }
+
+// Missing returns the indexes below limit that are not in the set, in increasing order: those that
+// a job with limit completions still has to run (J33).
+func (s Indexes) Missing(limit int32) iter.Seq[int32] { return each(s.gaps(int64(limit))) }
+
+// Ranges returns the runs of indexes, first and last, in increasing order.
+func (s Indexes) Ranges() iter.Seq2[int32, int32] {
+	return func(yield func(first, last int32) bool) {
+		for _, r := range s.ranges {
+			if !yield(r.first, r.last) {
+				return
+			}
 		}
 	}
 }
 
-// readIndexes reads an index list, clipped to completions (J15). A corrupt piece is skipped, not
-// fatal (J14). It returns the size of the set, or -1 if the text must be written again because it
-// is not canonical.
-func readIndexes(set *indexset.Set, field, text string, completions int32, notes *noteList) (same int) {
-	read := set.AddText(text, completions)
-	for _, piece := range read.Corrupt {
-		notes.add(field, strconv.Quote(piece), jobrules.CorruptPiece+"; left out")
-	}
+// gaps returns the runs of indexes below limit that are not in the set. The limit
+// is an int64 since the greatest index is the greatest int32.
+func (s Indexes) gaps(limit int64) iter.Seq[indexRange] {
+	return func(yield func(indexRange) bool) {
+		next := int64(0) // the first index not looked at yet
+		for _, r := range s.ranges {
+			if int64(r.first) >= limit {
+				break
+			}
+			if next < int64(r.first) && !yield(indexRange{int32(next), r.first - 1}) {
+				return
+			}
+			next = int64(r.last) + 1
+		}
 
-	if !read.Canonical {
-		return -1
-	}
-	return set.Len()
-}
-
-// separate removes the completed indexes from the failed set, if the status lists some in both. An
-// API server refuses every status that has an index in both lists.
-func (x *indexes) separate(text string, notes *noteList) {
-	if indexset.Common(&x.completed, &x.failed) == 0 {
-		return
-	}
-	x.failed.Remove(&x.completed)
-	x.failedSame = -1
-	notes.add("job.status.failedIndexes", strconv.Quote(text), "has completed indexes; they are left out")
-}
-
-// addCompleted adds the indexes of pods that have succeeded.
-func (x *indexes) addCompleted(s *Snapshot, places []int32) {
-	limit := indexLimit(&s.Job.Spec)
-	for _, i := range places {
-		pod := &s.Pods[i]
-		if pod.Phase == PodSucceeded && hasIndexBelow(pod, limit) && !x.failed.Has(pod.index()) {
-			x.completed.Add(pod.index())
+		if next < limit {
+			yield(indexRange{int32(next), int32(limit - 1)})
 		}
 	}
 }
 
-// addFailed adds the indexes of failed pods that are not to be retried.
-func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) {
-	limit := indexLimit(&s.Job.Spec)
-	for _, i := range places {
-		pod := &s.Pods[i]
-		if !hasIndexBelow(pod, limit) || x.has(pod.index()) {
-			continue
-		}
-		if failsIndex(pod, policy, *s.Job.Spec.BackoffLimitPerIndex) {
-			x.failed.Add(pod.index())
+func each(ranges iter.Seq[indexRange]) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for r := range ranges {
+			for i := int64(r.first); i <= int64(r.last); i++ {
+				if !yield(int32(i)) {
+					return
+				}
+			}
 		}
 	}
 }
-
-// has reports whether the index has succeeded or failed.
-func (x *indexes) has(index int32) bool { return x.completed.Has(index) || x.failed.Has(index) }
-
-// progress holds the index lists to record.
-type progress struct {
-	Completed      string  `json:"completed,omitempty"`
-	CompletedCount int32   `json:"completedCount,omitempty"`
-	Failed         *string `json:"failed,omitempty"`
-}
-
-// progress returns the index lists to record. Without backoffLimitPerIndex no index fails, and a
-// list of failed indexes in the status is dropped.
-func (x *indexes) progress(status *Status, spec *Spec) (p progress) {
-	if !spec.isIndexed() {
-		return p
-	}
-	p.Completed = x.format(&x.completed, status.CompletedIndexes, x.completedSame)
-	p.CompletedCount = int32(min(x.completed.Len(), math.MaxInt32))
-
-	switch {
-	case !spec.limitsIndexes():
-	case status.FailedIndexes == nil:
-		p.Failed = value.To(x.format(&x.failed, "", 0))
-	default:
-		p.Failed = status.FailedIndexes
-		if text := x.format(&x.failed, *status.FailedIndexes, x.failedSame); text != *status.FailedIndexes {
-			p.Failed = value.To(text)
-		}
-	}
-	return p
-}
-
-// format returns the text of the set, or argument old itself if the text has not changed. Indexes
-// are only ever added to a set, so an unchanged size means an unchanged set.
-func (x *indexes) format(set *indexset.Set, old string, same int) string {
-	if set.Len() == same {
-		return old
-	}
-
-	x.text = set.AppendText(x.text[:0])
-	if string(x.text) == old {
-		return old
-	}
-	return string(x.text)
-}
-
-// indexLimit returns the number of indexes of the job, 0 for a NonIndexed job.
-func indexLimit(spec *Spec) int32 {
-	if !spec.isIndexed() {
-		return 0
-	}
-	return *spec.Completions
-}
-
-// lacksIndex reports whether the job is Indexed and the pod has no index in its range.
-func lacksIndex(pod *Pod, spec *Spec) bool {
-	return spec.isIndexed() && !hasIndexBelow(pod, indexLimit(spec))
-}
-
-// hasIndexBelow reports whether the pod has an index below the limit.
-func hasIndexBelow(pod *Pod, limit int32) bool { return pod.Index.isBelow(limit) }
