@@ -126,7 +126,7 @@ func (p *program) askLogs(ctx context.Context, objects *read.Objects) {
 			return ""
 		}
 		args := []string{"logs", key.Pod, "--namespace", key.Namespace, "--container", key.Container,
-			"--tail", strconv.Itoa(read.LogLines), "--limit-bytes", "65536"}
+			"--tail", strconv.Itoa(read.LogTail), "--limit-bytes", "65536"}
 		if key.Previous {
 			args = append(args, "--previous")
 		}

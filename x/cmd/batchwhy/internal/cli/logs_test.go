@@ -47,7 +47,7 @@ func TestLogs(t *testing.T) {
 	if out := plugin("", "cat "+bin+"/log"); !strings.Contains(out, quoted) {
 		t.Errorf("plugin: %s", out)
 	}
-	const asked = "logs import-a --namespace prod --container main --tail 3 --limit-bytes 65536 --context c\n"
+	const asked = "logs import-a --namespace prod --container main --tail 30 --limit-bytes 65536 --context c\n"
 	if got := testfile.Read(t, bin, "asked"); got != asked {
 		t.Errorf("kubectl was called with %q, want %q", got, asked)
 	}

@@ -121,7 +121,7 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	out.State, out.Summary = l.state(out.Schedule, out.Findings)
 	out.Summary = sentence(out.Summary)
 	isRead := l.jobsRead && l.podsRead && !c.IsManifest
-	if out.State == Scheduled && isRead && !IsWrong(out.Findings) {
+	if out.State == Scheduled && isRead && !IsWrong(out.Findings) && !hasDoubts(out.Findings) {
 		out.Summary += nothingWrong
 	}
 	out.Next = l.next()

@@ -19,17 +19,18 @@ import (
 // findings returns everything that is wrong with the CronJob or will become a problem, worst first. A
 // missing time zone is left out if something is wrong: who asks about that did not ask for the zone.
 func (l *cronLook) findings() []Finding {
-	all := worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
-		l.reportFindings(), l.namesakeFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(),
-		l.replaceFindings(), l.activeFindings(), l.failedRunFindings(), l.shrunkFindings(), l.successFindings(),
-		l.overrunFindings(), l.missedFindings(), l.clockFindings(), l.staleFindings(), l.historyFindings(),
-		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
+	all := worstFirst(slices.Concat(l.doubtFindings(), l.specFindings(), l.namespaceFindings(), l.refusedFindings(),
+		l.heldFindings(), l.reportFindings(), l.namesakeFindings(), l.lateFindings(), l.startedLate(),
+		l.differenceFindings(), l.replaceFindings(), l.activeFindings(), l.failedRunFindings(), l.shrunkFindings(),
+		l.successFindings(), l.overrunFindings(), l.missedFindings(), l.clockFindings(), l.staleFindings(),
+		l.historyFindings(), l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(),
+		l.contradictions()))
 
 	for _, h := range l.e.keptHints(&l.cron.Meta) {
 		all = append(all, finding(Note, "Related", h.text, h.remedies...))
 	}
 	isWrong := func(f Finding) bool { return f.Severity != Note }
-	if slices.ContainsFunc(all, isWrong) {
+	if slices.ContainsFunc(all, isWrong) || hasDoubts(all) {
 		all = slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "NoTimeZone" })
 	}
 	return all

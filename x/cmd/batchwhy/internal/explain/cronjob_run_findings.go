@@ -65,7 +65,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 		if j := l.byHand(e.Message); e.Reason == "UnexpectedJob" && j != "" {
 			all = append(all, finding(Note, e.Reason, fmt.Sprintf("the controller reported %s that it has not "+
 				"created Job %s: it was started by hand, and is none of the runs", times(e.Count), j),
-				inspect("nothing has to be done: look at the Job if it is not known who has started it",
+				inspect("look at the Job if it is not known who has started it",
 					kubectl(ns, "describe", "job", j))))
 			continue
 		}

@@ -14,7 +14,7 @@ type gonePod struct {
 	events []read.Event
 }
 
-// sortGone finds the pods that occur only in events. A pod's name is its Job's name, a dash and
+// sortGone finds the pods that occur only in events or logs. A pod's name is its Job's name, a dash and
 // five letters.
 func (e *Explainer) sortGone() {
 	e.gone = make(map[string][]gonePod)
@@ -22,6 +22,14 @@ func (e *Explainer) sortGone() {
 	for _, p := range e.objects.Pods {
 		if p != nil {
 			there[p.Key()] = true
+		}
+	}
+
+	e.logged = make(map[string][]read.LogKey)
+	for _, key := range e.objects.Logged() {
+		at := strings.LastIndexByte(key.Pod, '-')
+		if isOfJob := at > 0 && len(key.Pod)-at == 6 && !there[key.Namespace+"/"+key.Pod]; isOfJob {
+			e.logged[key.Pod[:at]] = append(e.logged[key.Pod[:at]], key)
 		}
 	}
 
@@ -36,21 +44,26 @@ func (e *Explainer) sortGone() {
 // goneOf returns the pods of a Job that occur only in events. Events from before the Job's creation
 // concern an earlier Job of the same name.
 func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
-	names := []string{j.Key()}
-	if n := j.Object.Spec.Completions; j.Object.Spec.CompletionMode == "Indexed" && n != nil {
-		names = nil
-		for i := range min(*n, 1000) {
-			names = append(names, fmt.Sprintf("%s-%d", j.Key(), i))
-		}
-	}
-	for _, name := range names {
-		for _, p := range e.gone[name] {
+	for _, name := range podNames(j) {
+		for _, p := range e.gone[j.Namespace+"/"+name] {
 			if last := p.events[len(p.events)-1]; !last.Last.Before(j.CreationTimestamp) {
 				all = append(all, p)
 			}
 		}
 	}
 	return all
+}
+
+// podNames returns the names of the pods of a Job, without the dash and the five letters at their ends.
+func podNames(j *read.Job) (names []string) {
+	n := j.Object.Spec.Completions
+	if j.Object.Spec.CompletionMode != "Indexed" || n == nil {
+		return []string{j.Name}
+	}
+	for i := range min(*n, 1000) {
+		names = append(names, fmt.Sprintf("%s-%d", j.Name, i))
+	}
+	return names
 }
 
 // disruptions describes how pods are ended from outside. The keys are the reasons of the events

@@ -75,7 +75,7 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	out.Summary = sentence(out.Summary)
 	isFine := out.State == Complete || out.State == Running && l.works() == l.found.Active
 	isRun := out.State == Complete && j.Controller().Kind == "CronJob" // the CronJob says it
-	if says := isFine && !isRun && l.podsRead; says && !IsWrong(out.Findings) {
+	if says := isFine && !isRun && l.podsRead; says && !IsWrong(out.Findings) && !hasDoubts(out.Findings) {
 		out.Summary += nothingWrong
 	}
 	out.Next = l.next()

@@ -23,7 +23,7 @@ func (l *look) findings(troubles []*podTrouble) []Finding {
 		l.gangFindings(), l.remainderFindings(),
 		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
 		l.specFindings(), l.widthFindings(), l.surplusFindings(), l.remadeFindings(),
-		l.expiryFindings(), l.counterFindings(), l.keptFindings())))
+		l.doubtFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings())))
 }
 
 // unsaid leaves out findings about pods if the finding about the deletion of the Job includes them.

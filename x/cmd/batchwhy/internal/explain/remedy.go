@@ -374,11 +374,14 @@ func (l *look) rerun(fix string) *Remedy {
 	return l.again(fix)
 }
 
-// startAnew returns the remedy to start another run of a Job that has failed, after other acts.
+// startAnew returns the remedy to start another run of a Job that has ended, after other acts.
 func (l *look) startAnew(do string, acts ...*Act) *Remedy {
-	cronJob := l.job.Controller().Name
+	cronJob, kind := l.job.Controller().Name, "failed"
+	if l.status.Finished() == job.ConditionComplete {
+		kind = "good"
+	}
 	return does(do+", and start a run without waiting for the schedule",
-		"starts immediately, also beside a scheduled run, and does again what the failed run has done"+l.ranFor()+
+		"starts immediately, also beside a scheduled run, and does again what the "+kind+" run has done"+l.ranFor()+
 			"; this Job and its logs stay as long as the history keeps them",
 		append(acts, start(l.job.Namespace, cronJob, l.e.byHand(l.job.Namespace, cronJob)))...)
 }

@@ -39,7 +39,7 @@ func saidOf(f *Finding, all []saying) *saying {
 	for i := range all {
 		is := all[i].Text
 		isPart := len(text) > short && (strings.Contains(is, text) || strings.Contains(is, lowerFirst(text)))
-		if isPart && f.Severity != Note {
+		if isPart && (f.Severity != Note || f.Code == doubtCode) {
 			return &all[i]
 		}
 	}

@@ -2,7 +2,10 @@ package read
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,19 +16,80 @@ type LogKey struct {
 	Previous                  bool
 }
 
-// LogLines is the number of lines of a log that are kept.
-const LogLines = 3
+// LogTail is the number of lines at the end of a log that are searched. Of these, the last logLines are
+// kept, and the last line before them that looks like an error.
+const (
+	LogTail  = 30
+	logLines = 3
+)
 
 // AddLog keeps the last lines that a container has printed.
 func (o *Objects) AddLog(key LogKey, log string) {
-	lines := slices.DeleteFunc(strings.Split(log, "\n"), isNoise)
-	if len(lines) == 0 {
+	var e ending
+	for line := range strings.SplitSeq(log, "\n") {
+		e.add(line)
+	}
+	o.keepLog(key, &e)
+}
+
+func (o *Objects) keepLog(key LogKey, e *ending) {
+	if len(e.last) == 0 {
 		return
 	}
 	if o.logs == nil {
 		o.logs = make(map[LogKey]string)
 	}
-	o.logs[key] = strings.Join(lines[max(0, len(lines)-LogLines):], "\n")
+	if e.bad != "" {
+		e.last = slices.Insert(e.last, 0, e.bad)
+	}
+	o.logs[key] = strings.Join(e.last, "\n")
+}
+
+// ending is the end of a log.
+type ending struct {
+	bad  string
+	last []string
+}
+
+func (e *ending) add(line string) {
+	if isNoise(line) {
+		return
+	}
+	e.last = append(e.last, line)
+	if len(e.last) > logLines {
+		if LooksBad(e.last[0]) {
+			e.bad = e.last[0]
+		}
+		e.last = slices.Delete(e.last, 0, 1)
+	}
+}
+
+var (
+	bad  = regexp.MustCompile(`\b(ERROR|FATAL|CRITICAL|Traceback|panic:|\w*(Exception|Error)\b)|(?i)\b(error|fatal|err)\b *[:=]|level"?[=:] *"?(error|fatal)`)
+	good = regexp.MustCompile(`(?i)\b(0|no|without) +\w*(error|exception)|\b(error|err|exception)s?"?[=:] *"?(0|none|nil|null|false)\b`)
+)
+
+// LooksBad reports whether a line of a log looks like an error.
+func LooksBad(line string) bool { return bad.MatchString(line) && !good.MatchString(line) }
+
+// Log returns the end of what a container has printed, or "".
+func (o *Objects) Log(key LogKey) string {
+	if log := o.logs[key]; log != "" {
+		return log
+	}
+	key.Namespace = "" // of a file whose name is all that is known
+	if log := o.logs[key]; log != "" {
+		return log
+	}
+	key.Container = ""
+	return o.logs[key]
+}
+
+// Logged returns the containers of which there are logs, in order.
+func (o *Objects) Logged() []LogKey {
+	return slices.SortedFunc(maps.Keys(o.logs), func(a, b LogKey) int {
+		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	})
 }
 
 // isNoise reports whether a line of a log is empty, or is a message that kubectl or the kubelet
@@ -55,7 +119,7 @@ func logHead(line string) (key LogKey, ok bool) {
 // ReadLogs reads logs as kubectl cluster-info dump writes them, each between a START and an END line.
 func (o *Objects) ReadLogs(in io.Reader) error {
 	var key LogKey
-	var last []string
+	var end ending
 	reader := bufio.NewReader(in)
 	for {
 		line, err := reader.ReadString('\n')
@@ -63,12 +127,12 @@ func (o *Objects) ReadLogs(in io.Reader) error {
 
 		head, isHead := logHead(line)
 		line, _, isEnd := strings.Cut(line, "==== END logs for container ") // a log may lack its last line end
-		if !isHead && !isNoise(line) {
-			last = append(last[max(0, len(last)-LogLines+1):], line)
+		if !isHead {
+			end.add(line)
 		}
 		if isHead || isEnd || err != nil {
-			o.AddLog(key, strings.Join(last, "\n"))
-			last = last[:0]
+			o.keepLog(key, &end)
+			end = ending{}
 			if isHead {
 				key = head
 			}
@@ -108,6 +172,6 @@ func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 // UseLogs gives each container that has failed without a message a message: the end of its log.
 func (o *Objects) UseLogs() {
 	if len(o.logs) > 0 {
-		o.Silent(func(_ *Pod, key LogKey) string { return o.logs[key] })
+		o.Silent(func(_ *Pod, key LogKey) string { return o.Log(key) })
 	}
 }
