@@ -424,7 +424,8 @@ func nearName(name string, names []string) string {
 	return begins[0]
 }
 
-// lackedKey reports a key of a ConfigMap or a Secret that a container needs and that does not exist.
+// lackedKey reports a key of a ConfigMap or a Secret that a container needs and that does not exist. If
+// another object makes it, its keys are corrected there.
 func (l *look) lackedKey(r reference, x *read.Other) []hint {
 	var names []string
 	for _, part := range []string{"data", "binaryData", "stringData"} {
@@ -435,12 +436,50 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 		return nil
 	}
 
+	text := fmt.Sprintf("%s %s has no key %s; it has %s", x.Kind, x.Key(), r.key, list(names))
+	if isLeftOut := len(names) == 0 && x.Kind == "Secret"; isLeftOut {
+		text = fmt.Sprintf("the input does not show the keys of Secret %s", x.Key())
+	}
+	maker := l.e.makerOf(x)
+	if maker != nil {
+		made := sortedKeys(asMap(maker.At("spec.encryptedData"))) // of a SealedSecret
+		for _, part := range elements(maker.At("spec.data")) {
+			made = append(made, str(part, "secretKey")) // of an ExternalSecret
+		}
+		text += fmt.Sprintf("; %s %s makes it", maker.Kind, maker.Name)
+		if len(made) > 0 && len(names) == 0 {
+			names = made
+			text += ", with " + list(made)
+		}
+	}
+
 	var remedies []*Remedy
 	if near := nearName(r.key, names); near != "" {
 		remedies = []*Remedy{when(near+" is meant", l.again(fmt.Sprintf("write %s instead of %s", near, r.key)))}
 	}
-	text := fmt.Sprintf("%s %s has no key %s; it has %s", x.Kind, x.Key(), r.key, list(names))
-	return []hint{{text: text, name: r.key, remedies: remedies}}
+	h := hint{text: text, name: r.key, remedies: remedies}
+	if maker != nil {
+		h.instead = true
+		h.remedies = append([]*Remedy{when("the key is missing", remedy(fmt.Sprintf("let %s %s write key %s, where that "+
+			"is kept: what is changed in the %s by hand is overwritten. The kubelet retries by itself", maker.Kind,
+			maker.Name, r.key, x.Kind), kubectl(x.Namespace, "edit", strings.ToLower(maker.Kind), maker.Name),
+			"others may use the keys that are there: keep them"))}, h.remedies...)
+	}
+	return []hint{h}
+}
+
+// makerOf returns the object that makes another one and keeps it as it is, or nil.
+func (e *Explainer) makerOf(x *read.Other) *read.Other {
+	o := x.Controller()
+	if o.Kind == "" {
+		return nil
+	}
+	return e.other(o.Kind, x.Namespace, o.Name)
+}
+
+func asMap(value any) map[string]any {
+	m, _ := value.(map[string]any)
+	return m
 }
 
 // makers are objects that name an object that does not exist, as a Certificate names its Secret, and are

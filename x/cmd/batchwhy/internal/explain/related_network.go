@@ -175,12 +175,12 @@ func (l *look) hostHints() (all []hint) {
 
 // hostsIn returns the words of a command that are probably hosts, with their ports.
 func hostsIn(command string) (hosts []string) {
-	words := wordsIn(command)
+	words := withoutOptions(wordsIn(command))
 	for i, w := range words {
 		_, port, hasPort := strings.Cut(w, ":")
 		isHost := hasPort && strings.Trim(port, "0123456789") == "" || strings.Contains(w, ".svc")
 		before := words[max(i-1, 0)]
-		isAsked := i > 0 && strings.Contains(" nslookup host hosts dig ping -h --host -z -zv -vz ", " "+before+" ")
+		isAsked := i > 0 && strings.Contains(" nslookup host hosts dig ping nc ncat -h --host ", " "+before+" ")
 		if isHost || isAsked {
 			if i+1 < len(words) && !hasPort && strings.Trim(words[i+1], "0123456789") == "" {
 				w += ":" + words[i+1] // as in nc -z db 5432
@@ -189,6 +189,24 @@ func hostsIn(command string) (hosts []string) {
 		}
 	}
 	return hosts
+}
+
+// withoutOptions leaves out the options of a command, except those that name a host, and the numbers that
+// belong to them, as in nc -z -w 2.
+func withoutOptions(words []string) (rest []string) {
+	const withNumber = "wWcqiG"
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if !strings.HasPrefix(w, "-") || w == "-h" || w == "--host" {
+			rest = append(rest, w)
+			continue
+		}
+		hasNumber := i+1 < len(words) && strings.Trim(words[i+1], "0123456789") == ""
+		if hasNumber && strings.Contains(withNumber, w[len(w)-1:]) {
+			i++
+		}
+	}
+	return rest
 }
 
 // serviceHints are about the Service that a host name stands for, as the pods of the Job see it. If the name was
