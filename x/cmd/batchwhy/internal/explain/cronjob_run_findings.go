@@ -23,18 +23,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 		}
 		switch {
 		case contains(e.Message, "exceeded quota"):
-			remedies = []*Remedy{
-				does("make room: finished Jobs count as well. Delete them, and set ttlSecondsAfterFinished where "+
-					"they are created, which need not be this CronJob",
-					"the first command changes nothing; the second deletes every Job of the namespace that has one "+
-						"success, with its logs",
-					&Act{
-						Verb:      Deletes,
-						Kind:      "jobs",
-						Namespace: ns,
-						Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs",
-							"--field-selector", "status.successful=1"),
-					}),
+			remedies = []*Remedy{l.roomForJobs(),
 				when("the quota is too small",
 					remedy("raise it", editQuota(ns, e.Message), "needs the rights of an administrator")),
 			}
@@ -82,6 +71,32 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 		}
 	}
 	return all
+}
+
+// roomForJobs says which Jobs to delete if a quota counts them: those that have ended and that nothing else
+// deletes.
+func (l *cronLook) roomForJobs() *Remedy {
+	const most = 5
+	ns := l.cron.Namespace
+	var names []string
+	for _, j := range l.e.objects.Jobs {
+		isLeft := j != nil && j.Namespace == ns && j.Object.Status.Finished() != "" && j.Controller().Kind == ""
+		if isLeft && j.Object.Spec.TTLSecondsAfterFinished == nil {
+			names = append(names, j.Name)
+		}
+	}
+	slices.Sort(names)
+	var acts []*Act
+	for _, name := range names[:min(most, len(names))] {
+		acts = append(acts, remove(ns, "job", name))
+	}
+	const keep = ", and set ttlSecondsAfterFinished where they are created, which need not be this CronJob"
+	if len(acts) == 0 {
+		return inspect("make room: finished Jobs count as well. Delete those that nobody needs"+keep,
+			kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "jobs"))
+	}
+	return does("make room: finished Jobs count as well. Delete those that nothing else deletes"+keep,
+		"their logs are deleted with them: save what must stay", acts...)
 }
 
 // namesakes returns the Jobs whose controller has the CronJob's name and is not the CronJob.

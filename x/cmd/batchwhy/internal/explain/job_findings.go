@@ -214,7 +214,8 @@ func (l *look) unhandledFindings() []Finding {
 
 	var ends tally
 	for i, found := range l.found.Pods {
-		if found.Failed && found.Match == nil && l.snapshot.Pods[i].Phase == job.PodFailed {
+		isEach := contains(l.pods[i].Message, "ephemeral storage limit", "total limit of containers") // of each attempt
+		if found.Failed && found.Match == nil && l.snapshot.Pods[i].Phase == job.PodFailed && !isEach {
 			ends.add(l.endOf(i))
 		}
 	}

@@ -231,20 +231,33 @@ func (l *look) quotaFindings() []Finding {
 			"needs the rights of an administrator; the cluster must have the capacity")))
 }
 
+// configOf returns the configuration of a webhook, or nil if it was not read.
+func (e *Explainer) configOf(hook string) *read.Other {
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		for _, x := range e.othersIn(kind, "") {
+			if slices.ContainsFunc(elements(x.Fields["webhooks"]), func(h any) bool { return str(h, "name") == hook }) {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
 func (l *look) refusalRemedies(message string) []*Remedy {
 	ns := l.job.Namespace
 	const retries = "; the controller retries by itself, at most a minute apart"
 	hook := quoted(message, "webhook")
 	switch {
 	case contains(message, "failed calling webhook", "failed to call webhook"):
-		return []*Remedy{
-			inspect(fmt.Sprintf("webhook %s does not answer: bring the pods of its service back%s", hook, retries),
-				"kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations && "+
-					"kubectl get pods -A -o wide"),
-			when("it is not needed any more", remedy("delete its configuration", "kubectl delete "+
-				"mutatingwebhookconfiguration NAME", "from then on nothing is checked or injected by it, in all "+
-				"namespaces that it covers")),
+		all := []*Remedy{inspect(fmt.Sprintf("webhook %s does not answer: bring the pods of its service back%s", hook,
+			retries), "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations && "+
+			"kubectl get pods -A -o wide")}
+		if x := l.e.configOf(hook); x != nil {
+			all = append(all, when("it is not needed any more", remedy("delete its configuration", kubectl("", "delete",
+				strings.ToLower(x.Kind), x.Name), "from then on nothing is checked or changed by it, in all namespaces "+
+				"that it covers")))
 		}
+		return all
 	case contains(message, "denied the request", "denied by", "admission webhook", "validatingadmissionpolicy"):
 		return []*Remedy{
 			l.again(fmt.Sprintf("change the pod template as the policy of webhook %s demands", orUnknown(hook))),

@@ -80,11 +80,15 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 			when("the registry's name is misspelled", fix),
 		}
 	}
-	return []*Remedy{when("the name or the tag is wrong", fix),
+	all := []*Remedy{when("the name or the tag is wrong", fix),
 		when("the image is still to be pushed", remedy("push it: the kubelet retries by itself, at most 5 minutes "+
 			"apart", kubectl(ns, "get", "pod", p.Name, "--watch"), "safe: the Job goes on as soon as the image is "+
-			"there")),
-		when("the image is private", secret)}
+			"there"))}
+	isKnown := contains(message, "not found") && len(elements(read.At(l.template(), "spec.imagePullSecrets"))) > 0
+	if !isKnown { // a registry that knows the caller says what is not there
+		all = append(all, when("the image is private", secret))
+	}
+	return all
 }
 
 // pullSecretRemedies say what to do about a secret of imagePullSecrets that is not there.
@@ -634,6 +638,14 @@ func (l *look) sandboxRemedies(p *read.Pod, message string) []*Remedy {
 		}
 	}
 
+	if contains(message, "no runtime for", "runtimehandler", "runtime handler") {
+		return []*Remedy{
+			l.again("let the pods go only to nodes that have the runtime of their runtimeClassName, with nodeSelector " +
+				"and tolerations,"),
+			inspect("look at the RuntimeClass: its scheduling can name these nodes for all pods that use it",
+				kubectl("", "get", "runtimeclasses", "-o", "yaml")),
+		}
+	}
 	return []*Remedy{when("the network plugin on the node is ill", look),
 		when("other nodes work", does("keep new pods off the node, and delete this one: the Job creates another",
 			"safe for the pod, which has not run; the deleted pod may count as failed",

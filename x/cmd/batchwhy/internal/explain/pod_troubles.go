@@ -150,12 +150,15 @@ func (l *look) containerTrouble(i int) *podTrouble {
 
 		runsLong := c.Running && l.now.Sub(c.Since) > pendingLong
 		if runsLong && c.Init && !c.Sidecar {
+			remedies := l.awaits(p, c)
+			if !isWaiter(p.Spec.Container(c.Name), c.Message) {
+				remedies = append(remedies, when("it is meant to run beside the others",
+					l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")))
+			}
 			return &podTrouble{Finding{Severity: Error, Code: "InitRuns",
 				Text: fmt.Sprintf("cannot begin, init container %s runs for %s and has not ended%s", c.Name,
 					l.since(c.Since), said("", c.Message)),
-				Remedies: append(l.awaits(p, c), when("it is meant to run beside the others",
-					l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")))},
-				p.CreationTimestamp}
+				Remedies: remedies}, p.CreationTimestamp}
 		}
 
 		kind, why := l.killedByProbe(i, c)
@@ -533,6 +536,12 @@ func whichContainers(p *read.Pod) string {
 // isEcho reports whether a message about a mount only says that it waits for something else, such as the
 // attachment of the volume.
 func isEcho(message string) bool { return contains(message, "timed out", "deadline exceeded") }
+
+// isWaiter reports whether an init container waits for something, so that the others must not start beside it.
+func isWaiter(spec read.ContainerSpec, message string) bool {
+	command := strings.Join(slices.Concat(spec.Command, spec.Args), " ")
+	return contains(command, "until ", "while ", " wait", "wait-for", "isready") || contains(message, "waiting for")
+}
 
 // lastPull returns the latest event about an image that could not be pulled, or nil.
 func lastPull(events []read.Event) *read.Event {

@@ -471,11 +471,11 @@ func (l *look) policyHints() (all []hint) {
 	switch {
 	case len(rules) == 0:
 		return []hint{{text: who + " no egress at all", points: slices.Concat(unanswered, unresolved),
-			remedies: []*Remedy{edit("what the pods need", "its ports, and "+dns)}}}
+			instead: true, remedies: []*Remedy{edit("what the pods need", "its ports, and "+dns)}}}
 	case isName && !has(53) && !has(5353):
 		all = append(all, hint{text: fmt.Sprintf("%s egress only to port %s, and not to port 53, so that no name is "+
 			"resolved", who, list(ports)), points: slices.Concat(unresolved, silentDNS),
-			remedies: []*Remedy{edit("DNS", dns)}})
+			instead: true, remedies: []*Remedy{edit("DNS", dns)}})
 	}
 	for _, message := range l.printed() {
 		_, line := symptomOf(message)
