@@ -198,7 +198,11 @@ func (l *cronLook) lastRun(s *Schedule) string {
 		return ""
 	}
 	r := s.Last[0]
-	return l.moment(r.At) + ": " + strings.TrimSuffix(lower(r.Text), ".")
+	local := ""
+	if at := r.At.In(l.snapshot.Schedule.Schedule.Location()); at.Format("-0700") != "+0000" {
+		local = at.Format(" (15:04 MST)")
+	}
+	return l.moment(r.At) + local + ": " + strings.TrimSuffix(lower(r.Text), ".")
 }
 
 func (l *cronLook) nextRun() string {

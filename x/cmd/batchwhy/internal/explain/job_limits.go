@@ -22,7 +22,35 @@ func (l *look) facts(state State) (all []Fact) {
 	if goesOn && isActedOn && l.podsRead {
 		all = slices.Concat(l.backoffLimitFacts(), l.indexLimitFacts(), l.successPolicyFacts(), l.backoffFacts())
 	}
-	return slices.Concat(all, l.policyFacts(), l.goneFacts())
+	return slices.Concat(all, l.narrowFacts(), l.policyFacts(), l.sidecarFacts(), l.goneFacts())
+}
+
+// narrowFacts explain why a Job has fewer active pods than its parallelism allows.
+func (l *look) narrowFacts() []Fact {
+	left := l.remaining()
+	isNarrow := left > 0 && l.found.Active == left && l.spec.Parallelism != nil && left < int64(*l.spec.Parallelism)
+	if !isNarrow || l.isFinished() || int64(*l.spec.Completions) < int64(*l.spec.Parallelism) {
+		return nil
+	}
+	return []Fact{fact("limit", "parallelism is %d, and no more than %s %s active: a Job has no more pods than "+
+		"completions that are left", *l.spec.Parallelism, count(left, "pod"), verb(left, "is", "are"))}
+}
+
+// sidecarFacts explain the exit codes of native sidecars in pods that have succeeded.
+func (l *look) sidecarFacts() []Fact {
+	var ends tally
+	for _, p := range l.pods {
+		for _, c := range p.Containers {
+			if p.Object.Phase == job.PodSucceeded && c.Sidecar && c.Ended && c.ExitCode != 0 {
+				ends.add(fmt.Sprintf("%s with exit code %d", c.Name, c.ExitCode))
+			}
+		}
+	}
+	if len(ends.order) == 0 {
+		return nil
+	}
+	return []Fact{fact("sidecar", "native sidecars ended after the other containers: %s. The kubelet stops them then, "+
+		"with SIGKILL after the grace period, and their exit codes do not count", ends.list())}
 }
 
 // backoffFacts report the backoff of failures in a row, unless the controller waits for it: then a

@@ -71,10 +71,14 @@ func (l *look) completed() string {
 	if took := l.endTime().Sub(l.start()); !l.status.StartTime.IsZero() && took >= 0 {
 		s += fmt.Sprintf(", %s after its start", span(took))
 	}
-	if c := l.status.Condition(job.ConditionComplete); c.Reason == "SuccessPolicy" {
-		s += "; " + plainly(c.Message)
-	}
-	if l.status.Failed > 0 {
+	c := l.status.Condition(job.ConditionComplete)
+	switch isPolicy := c.Reason == "SuccessPolicy"; {
+	case isPolicy && l.status.Failed > 0:
+		s += fmt.Sprintf("; by its successPolicy (%s): the controller then deletes the other pods, which count among "+
+			"the %d failed", plainly(c.Message), l.status.Failed)
+	case isPolicy:
+		s += fmt.Sprintf("; by its successPolicy (%s)", plainly(c.Message))
+	case l.status.Failed > 0:
 		s += fmt.Sprintf("; %s failed on the way", count(int64(l.status.Failed), "pod"))
 	}
 	return s

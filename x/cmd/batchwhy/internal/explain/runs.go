@@ -159,7 +159,12 @@ func (l *cronLook) seenDeleted(run time.Time) string {
 		text := "its Job was deleted by the controller " + l.at(e.Last)
 		next := l.snapshot.Schedule.Schedule.Next(run)
 		if l.spec.ConcurrencyPolicy == cronjob.Replace && e.Last.Sub(next).Abs() < slack {
-			text += ", when the next run was due: concurrencyPolicy is Replace"
+			return text + ", when the next run was due: concurrencyPolicy is Replace"
+		}
+		ok, bad := l.spec.SuccessfulJobsHistoryLimit, l.spec.FailedJobsHistoryLimit
+		if ok != nil && bad != nil {
+			text += fmt.Sprintf(": successfulJobsHistoryLimit %d and failedJobsHistoryLimit %d keep the last ones only",
+				*ok, *bad)
 		}
 		return text
 	}
