@@ -97,18 +97,16 @@ func (p *program) readOne(objects *read.Objects, arg string, s *read.Source, bar
 	return nil
 }
 
-// filesOf lists the files of a folder that may contain objects, in order.
+// filesOf lists the files of a folder that may contain objects or logs, in order.
 func filesOf(folder string) (files []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
-		case ".json", ".yaml", ".yml":
+		case ".json", ".yaml", ".yml", ".log", ".txt":
 		default:
-			if d.Name() != "logs.txt" { // of kubectl cluster-info dump
-				return nil
-			}
+			return nil
 		}
 		if d.Type().IsRegular() {
 			rel, _ := filepath.Rel(folder, path)
@@ -129,7 +127,11 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *read.So
 	in := bufio.NewReader(f)
 	head, _ := in.Peek(len(read.LogMark))
 	isLog := string(head) == read.LogMark
-	if objects.Lenient && !isLog && filepath.Base(path) == "logs.txt" {
+	ext := filepath.Ext(path)
+	if isText := ext == ".log" || ext == ".txt"; objects.Lenient && isText && !isLog {
+		if key, ok := read.LogOfFile(path); ok {
+			return readPodLog(objects, key, f)
+		}
 		return nil
 	}
 
@@ -143,6 +145,19 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *read.So
 		return objects.ReadLogs(in)
 	}
 	return copyAll(objects.Stream(shown), in, bar)
+}
+
+// readPodLog reads the end of a file that kubectl logs has written.
+func readPodLog(objects *read.Objects, key read.LogKey, f *os.File) error {
+	const most = 64 << 10
+	if info, err := f.Stat(); err == nil {
+		if _, err := f.Seek(max(0, info.Size()-most), io.SeekStart); err != nil {
+			return err
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	objects.AddLog(key, string(data))
+	return err
 }
 
 func copyAll(to *manifest.Stream, from io.Reader, bar *progress) error {

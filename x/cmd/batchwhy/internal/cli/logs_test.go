@@ -26,7 +26,8 @@ func failedJob(message string) string {
 }
 
 // TestLogs: if a container has failed without a message, the explanation quotes its log. The plugin
-// asks for the log, and a folder of kubectl cluster-info dump contains it.
+// asks for the log, and a folder of kubectl cluster-info dump
+// or of files by kubectl logs contains it.
 func TestLogs(t *testing.T) {
 	const log = "connecting\n\nretrying\nno route to db-7\nexiting\n"
 	bin := t.TempDir()
@@ -68,6 +69,25 @@ func TestLogs(t *testing.T) {
 		return "==== START " + of + log + "==== END " + of
 	}
 	testfile.Write(t, "fatal: disk: full\n", dump, "logs.txt")
+	for name, quotes := range map[string]string{
+		"import-a.log": quoted, "import-a_main.log": quoted, "import-a_other.log": "", "import-b.log": "", "import-a.txt": "",
+		"import-a_prod_main.log": "",
+	} {
+		file := filepath.Join(dump, "prod", name)
+		testfile.Write(t, log, file)
+		_, out, _ := run(t, "", "batchwhy", dump)
+		out = strings.Join(strings.Fields(out), " ")
+		if !strings.Contains(out, quotes) || strings.Contains(out, "it said") != (quotes != "") {
+			t.Errorf("a folder with %s: %s", name, out)
+		}
+		must.OK(t, os.Remove(file))
+	}
+	file := filepath.Join(dump, "all.txt")
+	testfile.Write(t, part("main", log), file)
+	if _, out, _ := run(t, "", "batchwhy", dump); !strings.Contains(strings.Join(strings.Fields(out), " "), quoted) {
+		t.Errorf("a file with START lines: %s", out)
+	}
+	must.OK(t, os.Remove(file))
 	for log, quotes := range map[string]string{
 		log: quoted, strings.TrimSpace(log): quoted, "Request log error: not found\n": "",
 	} {

@@ -109,7 +109,11 @@ func (l *look) lastWords() []string {
 		lines := strings.Split(log, "\n")
 		for i, line := range slices.Backward(lines) {
 			if isUnfinished(line, i == len(lines)-1) {
-				return []string{fmt.Sprintf("container %s of pod %s printed %s", container, pod, inQuotes(line))}
+				who := "pod " + pod
+				if container != "" {
+					who = "container " + container + " of " + who
+				}
+				return []string{who + " printed " + inQuotes(line)}
 			}
 		}
 		return nil

@@ -21,7 +21,7 @@ func (e *Explainer) sortGone() {
 	there := make(map[string]bool, len(e.objects.Pods))
 	for _, p := range e.objects.Pods {
 		if p != nil {
-			there[p.Key()] = true
+			there[p.Key()], there["/"+p.Name] = true, true
 		}
 	}
 

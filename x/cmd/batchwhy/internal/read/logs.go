@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,16 +74,37 @@ var (
 func LooksBad(line string) bool { return bad.MatchString(line) && !good.MatchString(line) }
 
 // Log returns the end of what a container has printed, or "".
-func (o *Objects) Log(key LogKey) string {
-	if log := o.logs[key]; log != "" {
-		return log
+func (o *Objects) Log(key LogKey) string { return o.logs[key] }
+
+// LogOfFile returns the container whose log a file has by its name: POD.log or POD_CONTAINER.log. The
+// namespace is not known.
+func LogOfFile(path string) (key LogKey, ok bool) {
+	name, isLog := strings.CutSuffix(filepath.Base(path), ".log")
+	key.Pod, key.Container, _ = strings.Cut(name, "_")
+	return key, isLog && key.Pod != "" && !strings.Contains(key.Container, "_")
+}
+
+// settleLogs finds the pods of the logs that came without a namespace. A log without a container is of the
+// first one that is no init container, as kubectl logs chooses it.
+func (o *Objects) settleLogs() {
+	for _, p := range o.Pods {
+		if p == nil {
+			continue
+		}
+		isFirst := true
+		for _, c := range p.Spec.Containers {
+			from := []LogKey{{Pod: p.Name, Container: c.Name}}
+			if !c.Init && isFirst {
+				from, isFirst = append(from, LogKey{Pod: p.Name}), false
+			}
+			to := LogKey{Namespace: p.Namespace, Pod: p.Name, Container: c.Name}
+			for _, key := range from {
+				if log := o.logs[key]; log != "" && o.logs[to] == "" {
+					o.logs[to] = log
+				}
+			}
+		}
 	}
-	key.Namespace = "" // of a file whose name is all that is known
-	if log := o.logs[key]; log != "" {
-		return log
-	}
-	key.Container = ""
-	return o.logs[key]
 }
 
 // Logged returns the containers of which there are logs, in order.
@@ -172,6 +194,7 @@ func (o *Objects) Silent(do func(*Pod, LogKey) string) {
 // UseLogs gives each container that has failed without a message a message: the end of its log.
 func (o *Objects) UseLogs() {
 	if len(o.logs) > 0 {
+		o.settleLogs()
 		o.Silent(func(_ *Pod, key LogKey) string { return o.Log(key) })
 	}
 }
