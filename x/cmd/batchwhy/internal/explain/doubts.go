@@ -72,7 +72,12 @@ func (l *cronLook) doubtFindings() (all []Finding) {
 
 // hasDoubts reports whether a finding contradicts a success.
 func hasDoubts(all []Finding) bool {
-	return slices.ContainsFunc(all, func(f Finding) bool { return f.Code == doubtCode })
+	for _, f := range all {
+		if f.Code == doubtCode {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -107,7 +112,8 @@ func (l *look) lastWords() []string {
 			return nil
 		}
 		lines := strings.Split(log, "\n")
-		for i, line := range slices.Backward(lines) {
+		for i := len(lines) - 1; i >= 0; i-- {
+			line := lines[i]
 			if isUnfinished(line, i == len(lines)-1) {
 				who := "pod " + pod
 				if container != "" {
@@ -146,7 +152,7 @@ func (l *look) stoppedEarly() []string {
 	if l.status.Condition(job.ConditionComplete).Reason == "SuccessPolicy" {
 		return nil
 	}
-	pods := slices.Clone(l.gone)
+	pods := l.gone[:len(l.gone):len(l.gone)]
 	for i, p := range l.pods {
 		if p.Object.Phase == job.PodSucceeded {
 			pods = append(pods, gonePod{p.Name, l.podEvents[i]})
@@ -160,11 +166,13 @@ func (l *look) stoppedEarly() []string {
 		}
 		name := strings.TrimPrefix(e.Message, "Stopping container ")
 		c := l.job.Template.Container(name)
-		isReplaced := slices.ContainsFunc(l.pods, func(other *read.Pod) bool {
-			return !other.CreationTimestamp.Before(e.Last)
-		}) || slices.ContainsFunc(l.gone, func(other gonePod) bool {
-			return other.name != p.name && !other.events[0].First.Before(e.Last)
-		})
+		isReplaced := false
+		for _, other := range l.pods {
+			isReplaced = isReplaced || !other.CreationTimestamp.Before(e.Last)
+		}
+		for _, other := range l.gone {
+			isReplaced = isReplaced || other.name != p.name && !other.events[0].First.Before(e.Last)
+		}
 		if c.Name == "" || c.Init || isReplaced {
 			continue
 		}

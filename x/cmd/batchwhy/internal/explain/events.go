@@ -101,7 +101,7 @@ func quoted(message, word string) string {
 // said returns the message with which a container ended for a reason, as a part of a sentence. If the
 // program never ran, the message is that of the container runtime.
 func said(reason, message string) string {
-	if message = brief(message); message == "" {
+	if message = brief(worstLines(message)); message == "" {
 		return ""
 	}
 	who := "it"
@@ -109,6 +109,23 @@ func said(reason, message string) string {
 		who = "the container runtime"
 	}
 	return fmt.Sprintf(`, and %s said "%s"`, who, strings.ReplaceAll(message, `"`, "'"))
+}
+
+// worstLines returns the lines of a long message that look like errors, and its last line.
+func worstLines(message string) string {
+	const most = 240
+	lines := strings.Split(message, "\n")
+	if len(message) <= most {
+		return message
+	}
+	_, sure := symptomOf(message)
+	var worst []string
+	for i, line := range lines {
+		if i == len(lines)-1 || line == sure || read.LooksBad(line) {
+			worst = append(worst, line)
+		}
+	}
+	return strings.Join(worst, "\n")
 }
 
 // neverRan reports whether a container that ended for a reason was never started, so that it printed nothing.

@@ -26,7 +26,12 @@ func (e *Explainer) sortGone() {
 	}
 
 	e.logged = make(map[string][]read.LogKey)
-	for _, key := range e.objects.Logged() {
+	logs := make(map[string]*read.LogKey)
+	for key := range e.objects.Logs() {
+		logs[fmt.Sprint(key)] = &key
+	}
+	for _, text := range sortedKeys(logs) {
+		key := *logs[text]
 		at := strings.LastIndexByte(key.Pod, '-')
 		if isOfJob := at > 0 && len(key.Pod)-at == 6 && !there[key.Namespace+"/"+key.Pod]; isOfJob {
 			e.logged[key.Pod[:at]] = append(e.logged[key.Pod[:at]], key)

@@ -225,8 +225,8 @@ func (l *look) isRangeLimit(container string) bool {
 func (l *look) memoryLimit(p *read.Pod, container string) string {
 	limit := p.Spec.Container(container).MemoryLimit
 	if limit != "" && l.isRangeLimit(container) {
-		return fmt.Sprintf(" at its memory limit of %s, which is not in the Job's template: a LimitRange of the "+
-			"namespace sets it when a pod is created", limit)
+		return fmt.Sprintf(" at its memory limit of %s (not in the Job's template: a LimitRange of the "+
+			"namespace sets it when a pod is created)", limit)
 	}
 	if limit != "" {
 		return fmt.Sprintf(" at its memory limit of %s", limit)

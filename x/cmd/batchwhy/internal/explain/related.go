@@ -223,15 +223,21 @@ func (e *Explainer) troubleWith(x *read.Other) string {
 	if x.Kind == "ResourceClaim" && x.At("status.allocation") == nil {
 		parts = append(parts, "has no device yet")
 	}
+	said := func(message string) bool {
+		return message != "" && strings.Contains(strings.Join(parts, " "), told(message))
+	}
 	for _, c := range x.Conditions {
 		if isBad(c) && len(parts) < 3 && x.Kind != "Workload" { // queueFinding reports those
 			why := told(strings.Trim(c.Reason+": "+c.Message, ": "))
+			if said(c.Message) {
+				why = c.Reason
+			}
 			parts = append(parts, fmt.Sprintf("is %s: %s since %s%s", c.Type, cmp.Or(c.Status, "True"), e.clock(c.At),
 				after(", ", why)))
 		}
 	}
 	for _, path := range messages {
-		if m, _ := x.At(path).(string); m != "" && len(parts) < 3 {
+		if m, _ := x.At(path).(string); m != "" && len(parts) < 3 && !said(m) {
 			parts = append(parts, "says: "+told(m))
 		}
 	}
@@ -239,15 +245,18 @@ func (e *Explainer) troubleWith(x *read.Other) string {
 	if len(parts) == 0 && x.Kind != "PersistentVolumeClaim" {
 		return ""
 	}
-	return strings.Join(parts, ", and ") + e.reported(x, len(parts) > 0)
+	text := strings.Join(parts, ", and ")
+	return text + e.reported(x, text)
 }
 
 func (e *Explainer) eventsOf(x *read.Other) []read.Event {
 	return e.objects.EventsOf(x.Kind, &read.Meta{Namespace: x.Namespace, Name: x.Name})
 }
 
-// reported quotes the newest event of an object of another kind, or its newest warning.
-func (e *Explainer) reported(x *read.Other, also bool) string {
+// reported quotes the newest event of an object of another kind, or its newest warning, after a text that
+// may have its message.
+func (e *Explainer) reported(x *read.Other, text string) string {
+	also := text != ""
 	events := e.eventsOf(x)
 	last := latestWarning(events)
 	for i := range events {
@@ -255,7 +264,7 @@ func (e *Explainer) reported(x *read.Other, also bool) string {
 			last = &events[i]
 		}
 	}
-	if last == nil {
+	if last == nil || also && strings.Contains(text, told(last.Message)) {
 		return ""
 	}
 	and := "; its last event, "
@@ -460,10 +469,10 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 	h := hint{text: text, name: r.key, remedies: remedies}
 	if maker != nil {
 		h.instead = true
-		h.remedies = append([]*Remedy{when("the key is missing", remedy(fmt.Sprintf("let %s %s write key %s, where that "+
-			"is kept: what is changed in the %s by hand is overwritten. The kubelet retries by itself", maker.Kind,
-			maker.Name, r.key, x.Kind), kubectl(x.Namespace, "edit", strings.ToLower(maker.Kind), maker.Name),
-			"others may use the keys that are there: keep them"))}, h.remedies...)
+		h.remedies = append([]*Remedy{when("the key is missing", inspect(fmt.Sprintf("let %s %s write key %s, where that "+
+			"is kept: what is changed in the %s by hand is overwritten. The kubelet retries by itself. This shows what "+
+			"it writes", maker.Kind, maker.Name, r.key, x.Kind), kubectl(x.Namespace, "get",
+			strings.ToLower(maker.Kind), maker.Name, "-o", "yaml")))}, h.remedies...)
 	}
 	return []hint{h}
 }

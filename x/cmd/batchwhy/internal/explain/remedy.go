@@ -145,10 +145,24 @@ func (l *look) cost() string {
 	default:
 		cost += works
 	}
+	if long := l.longestFailure(); long >= time.Minute {
+		cost += fmt.Sprintf(", and what a failed pod did in up to %s is done again: look first whether it may be",
+			span(long))
+	}
 	if did := l.didInVain(); len(did.order) > 0 {
 		cost += fmt.Sprintf(", and what container %s has done, with exit code 0, is done again", did.list())
 	}
 	return cost
+}
+
+// longestFailure returns how long a failed pod ran, at most.
+func (l *look) longestFailure() (long time.Duration) {
+	for _, f := range l.failedPods() {
+		if p := l.pods[f.place]; hasRun(p) {
+			long = max(long, l.found.Pods[f.place].FinishTime.Sub(startOf(p)))
+		}
+	}
+	return long
 }
 
 // didInVain returns the containers that ended with exit code 0 in pods that failed because of another

@@ -51,7 +51,10 @@ var symptoms = []symptom{
 		"permission_denied", "insufficient privilege", "permission denied for"},
 		"give the identity that the program uses the right: the other side knows it, and does not let it " +
 			"do this", secrets},
-	{[]string{"too many open files", "emfile"}, "let the program close files, or raise its limit of open files", ""},
+	{[]string{"shared memory", "/dev/shm", "bus error"}, "mount a volume with emptyDir {medium: Memory} at /dev/shm, which " +
+		"has only 64 MiB otherwise, and count it into the memory limit", ""},
+	{[]string{"too many open files", "emfile"}, "let the program close files, or raise its limit of open files with " +
+		"ulimit -n in its command, up to the hard limit of the node's runtime (a pod has no field for it)", ""},
 	{[]string{"address already in use", "eaddrinuse"}, "choose another port (the containers of a pod share its " +
 		"ports, and with hostNetwork all pods of a node do)", ""},
 	{[]string{"no space left", "enospc", "disk quota exceeded"}, "make room, or give it a larger volume: what it " +

@@ -33,6 +33,7 @@ func TestSymptoms(t *testing.T) {
 		"write /tmp/x: no space left on device":                             "Make room",
 		"open /x: read-only file system":                                    "Let it write to a volume",
 		"open /x: permission denied":                                        "Give the user of the container the rights",
+		"worker is killed by signal: Bus error":                             "Mount a volume with emptyDir {medium: Memory} at /dev/shm",
 		"too many open files":                                               "Let the program close files",
 		"bind: address already in use":                                      "Choose another port",
 		"unknown flag: --full":                                              "Correct command or args",

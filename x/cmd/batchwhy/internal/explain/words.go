@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -129,7 +130,15 @@ func brief(text string) string {
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > most {
-		text = string(r[:most-ending]) + " … " + string(r[len(r)-ending:])
+		const part = 20 // of a longer word, the part is kept
+		begin, end := r[:most-ending], r[len(r)-ending:]
+		if i := slices.Index(end, ' '); i >= 0 && i < part && r[len(r)-ending-1] != ' ' {
+			end = end[i:]
+		}
+		if i := strings.LastIndexByte(string(begin), ' '); len(string(begin))-i < part && r[len(begin)] != ' ' {
+			begin = []rune(string(begin)[:i])
+		}
+		text = strings.TrimSpace(string(begin)) + " … " + strings.TrimSpace(string(end))
 	}
 	return text
 }

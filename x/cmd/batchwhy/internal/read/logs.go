@@ -2,9 +2,7 @@ package read
 
 import (
 	"bufio"
-	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -107,12 +105,8 @@ func (o *Objects) settleLogs() {
 	}
 }
 
-// Logged returns the containers of which there are logs, in order.
-func (o *Objects) Logged() []LogKey {
-	return slices.SortedFunc(maps.Keys(o.logs), func(a, b LogKey) int {
-		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
-	})
-}
+// Logs returns the ends of all logs.
+func (o *Objects) Logs() map[LogKey]string { return o.logs }
 
 // isNoise reports whether a line of a log is empty, or is a message that kubectl or the kubelet
 // writes in place of a log that they cannot read.
