@@ -18,9 +18,14 @@ func (l *look) clues(f failure) (text string, remedies []*Remedy) {
 	if f.kind == failedStart {
 		text, _ = l.notExecutable(p, c.Message) // startRemedies say what to do
 	}
+	if is, others := l.arch(p); contains(c.Message, "exec format") && len(others) > 0 {
+		text += fmt.Sprintf("; node %s is %s, and other nodes are %s: the image is not built for %s", p.Node, is,
+			list(others), is)
+	}
 	ask := []func(*read.Pod, *read.Container) (string, *Remedy){l.otherImage}
 	if f.kind == failedOther && f.container.ExitCode != 137 { // one that was killed had begun its work
-		ask = append(ask, l.notExpanded, l.notAllowed)
+		ask = append(ask, l.notExpanded, l.notAllowed, l.newNode)
+		text += l.imageText(c, p.Spec.Container(c.Name).Image)
 	}
 	for _, clue := range ask {
 		more, r := clue(p, c)

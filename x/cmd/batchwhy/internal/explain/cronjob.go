@@ -120,8 +120,8 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	out.Findings = l.findings()
 	out.State, out.Summary = l.state(out.Schedule, out.Findings)
 	out.Summary = sentence(out.Summary)
-	isRead := l.jobsRead && l.podsRead && !c.IsManifest
-	if out.State == Scheduled && isRead && !IsWrong(out.Findings) && !hasDoubts(out.Findings) {
+	isRead, isWrong := l.jobsRead && l.podsRead && !c.IsManifest, IsWrong(out.Findings) || hasDoubts(out.Findings)
+	if out.State == Scheduled && isRead && !isWrong {
 		out.Summary += nothingWrong
 	}
 	out.Next = l.next()

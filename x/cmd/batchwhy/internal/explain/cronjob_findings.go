@@ -301,6 +301,10 @@ func (l *cronLook) lintFindings() (all []Finding) {
 		case f.Kind == schedule.DeadlineTooShort:
 			f.Message = fmt.Sprintf("startingDeadlineSeconds is %d: a run that the controller cannot start within "+
 				"that time, as while it restarts or changes its leader, is lost", *l.spec.StartingDeadlineSeconds)
+			if e := lastEvent(l.events, "MissSchedule"); e != nil {
+				f.Message += fmt.Sprintf("; the controller reported MissSchedule %s, last %s", times(e.Count),
+					l.at(e.Last))
+			}
 		}
 
 		fix := l.lintRemedy(f.Kind)
@@ -616,15 +620,23 @@ func (l *cronLook) contradictions() (all []Finding) {
 			continue // DeadlineTooShort reports it
 		}
 		var remedies []*Remedy
+		text := fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message))
 		if n.Field == "cronJob.status.lastScheduleTime" && l.status.LastScheduleTime.After(l.now) {
-			remedies = append(remedies,
-				when("a clock was wrong", does("set it back to now: runs start again at their times",
-					"the runs between the last one and now are not made up; needs kubectl 1.24",
-					merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`,
-						l.now.UTC().Format(time.RFC3339)), "--subresource=status"))))
+			back := does("set it back to now: runs start again at their times",
+				"the runs between the last one and now are not made up; needs kubectl 1.24",
+				merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`,
+					l.now.UTC().Format(time.RFC3339)), "--subresource=status"))
+			isAhead := func(c cronjob.Child) bool { return c.CreationTimestamp.After(l.now) }
+			if i := slices.IndexFunc(l.children, isAhead); i >= 0 {
+				text += fmt.Sprintf("; Job %s was created in the future as well: the clock of the control plane was "+
+					"ahead then", l.children[i].Name)
+				all = append(all, finding(Warning, "Contradiction", text, back))
+				continue
+			}
+			back = when("a clock was wrong", back)
+			remedies = append(remedies, back)
 		}
-		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s",
-			strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message)), append(remedies,
+		all = append(all, finding(Warning, "Contradiction", text, append(remedies,
 			inspect("read the object again; if it stays, look at its status",
 				kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml")))...))
 	}

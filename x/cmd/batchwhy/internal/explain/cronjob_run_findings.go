@@ -80,8 +80,8 @@ func (l *cronLook) roomForJobs() *Remedy {
 	ns := l.cron.Namespace
 	var names []string
 	for _, j := range l.e.objects.Jobs {
-		isLeft := j != nil && j.Namespace == ns && j.Object.Status.Finished() != "" && j.Controller().Kind == ""
-		if isLeft && j.Object.Spec.TTLSecondsAfterFinished == nil {
+		isHere := j != nil && j.Namespace == ns && j.Controller().Kind == ""
+		if isHere && j.Object.Status.Finished() != "" && j.Object.Spec.TTLSecondsAfterFinished == nil {
 			names = append(names, j.Name)
 		}
 	}
@@ -285,12 +285,17 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 		}
 	}
 
-	if !l.cron.JobsEnd {
-		remedies = append(remedies, l.set("for the next time, let each run end by itself after a time, so that one "+
-			"that hangs holds back no more than that", "spec.jobTemplate.spec.activeDeadlineSeconds", l.enough(),
-			"a run that takes longer fails; choose more than the longest good run"))
+	return cause, append(remedies, l.runsEnd()...)
+}
+
+// runsEnd says how to give each run an end, if it has none.
+func (l *cronLook) runsEnd() []*Remedy {
+	if l.cron.JobsEnd {
+		return nil
 	}
-	return cause, remedies
+	return []*Remedy{l.set("for the next time, let each run end by itself after a time, so that one that hangs holds "+
+		"back no more than that", "spec.jobTemplate.spec.activeDeadlineSeconds", l.enough(),
+		"a run that takes longer fails; choose more than the longest good run")}
 }
 
 func lowerFirst(text string) string {
@@ -333,7 +338,8 @@ func (l *cronLook) lateFindings() (all []Finding) {
 		case f != nil && f.Severity != Note:
 			return append(all, finding(Warning, "RunIdle", fmt.Sprintf("Job %s was created %s, and no container of "+
 				"it does its work: %s", c.Name, l.at(c.CreationTimestamp),
-				strings.TrimSuffix(lowerFirst(f.Text), ".")), f.Remedies[:min(2, len(f.Remedies))]...))
+				strings.TrimSuffix(lowerFirst(f.Text), ".")),
+				append(slices.Clone(f.Remedies[:min(2, len(f.Remedies))]), l.runsEnd()...)...))
 		case long != "":
 			end := does("delete it", "its work is ended, and its pods are deleted with their logs: read them before; "+
 				"runs to come start as scheduled", remove(l.cron.Namespace, "job", c.Name))

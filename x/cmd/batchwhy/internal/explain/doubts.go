@@ -81,8 +81,9 @@ func hasDoubts(all []Finding) bool {
 }
 
 var (
-	gaveUp   = regexp.MustCompile(`(?i)\bsigterm\b|\babort(ed|ing)?\b|\bgiving up\b|\binterrupted\b|\bincomplete\b`)
-	noFault  = regexp.MustCompile(`(?i)\b(0|no|not|without) +(\w+ +)?(abort|sigterm|interrupt|incomplete)|handler|ignor`)
+	gaveUp  = regexp.MustCompile(`(?i)\bsigterm\b|\babort(ed|ing)?\b|\bgiving up\b|\binterrupted\b|\bincomplete\b`)
+	noFault = regexp.MustCompile(`(?i)\b(0|no|not|without) +(\w+ +)?(abort|sigterm|interrupt|incomplete)|` +
+		`handler|ignor`)
 	leftOver = regexp.MustCompile(`(?i)\b([1-9][\d,.]*) +(\w+ +){0,3}(left|remaining|unprocessed)\b`)
 	progress = regexp.MustCompile(`(?i)(?:^|[^\d/.,-])(\d+)(?:/| of )(\d+)(?:$|[^\d/.,-]|[.,-](?:$|\D))`)
 	isTry    = regexp.MustCompile(`(?i)attempt|retr|\btry|tries|\bstep|\bpage|\bpart`)
@@ -241,8 +242,8 @@ func (l *look) beside() []string {
 			continue
 		}
 		return []string{fmt.Sprintf("%s ran at the same time, from %s to %s: look whether their work was done twice "+
-			"(concurrencyPolicy %s counts only the Jobs that the CronJob controller has started; before a run by hand, "+
-			"suspend the CronJob)", who, l.clock(s.StartTime), l.clock(end), c.Object.Spec.ConcurrencyPolicy)}
+			"(concurrencyPolicy %s counts only the Jobs that the CronJob controller has started; before a run by "+
+			"hand, suspend the CronJob)", who, l.clock(s.StartTime), l.clock(end), c.Object.Spec.ConcurrencyPolicy)}
 	}
 	return nil
 }

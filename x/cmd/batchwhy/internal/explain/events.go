@@ -29,13 +29,31 @@ func lastEvent(events []read.Event, reason string) (last *read.Event) {
 	return last
 }
 
+// latestWarning returns the latest warning whose trouble is not over, or nil.
 func latestWarning(events []read.Event) (last *read.Event) {
 	for i := range events {
-		if e := &events[i]; e.Type == "Warning" && (last == nil || e.Last.After(last.Last)) {
+		e := &events[i]
+		isLatest := last == nil || e.Last.After(last.Last)
+		if e.Type == "Warning" && isLatest && !isSettled(e, events) {
 			last = e
 		}
 	}
 	return last
+}
+
+// isSettled reports whether later events show that what kept a pod from a node, or from its start there, is
+// over.
+func isSettled(e *read.Event, events []read.Event) bool {
+	after := ""
+	switch {
+	case e.Reason == "FailedScheduling":
+		after = " Scheduled Pulling Pulled Created Started "
+	case contains(e.Reason, "mount", "attach", "mapvolume", "sandbox", "networknotready"):
+		after = " Pulling Pulled Created Started "
+	}
+	return slices.ContainsFunc(events, func(later read.Event) bool {
+		return later.Last.After(e.Last) && strings.Contains(after, " "+later.Reason+" ")
+	})
 }
 
 // lastWarnings returns the latest warning of each reason.

@@ -140,6 +140,41 @@ func (e *Explainer) withLabel(key string) map[string][]string {
 // fewValues is up to how many values of a node label are compared with the value that a pod wants.
 const fewValues = 20
 
+// hasLabels reports whether a node that takes pods has all of some labels.
+func (e *Explainer) hasLabels(want map[string]string) bool {
+	for _, n := range e.objects.Nodes {
+		has := len(want) > 0 && !n.Cordoned && n.NotReady.IsZero()
+		for key, value := range want {
+			has = has && n.Labels[key] == value
+		}
+		if has {
+			return true
+		}
+	}
+	return false
+}
+
+// fullGroups names the node groups of the cluster autoscaler that have as many nodes as they may.
+func (e *Explainer) fullGroups() (all []string) {
+	x := e.other("ConfigMap", "kube-system", "cluster-autoscaler-status")
+	if x == nil {
+		return nil
+	}
+	name, has := "", ""
+	for line := range strings.Lines(str(x.Fields, "data.status")) {
+		key, value, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(line), "- "), ": ")
+		switch {
+		case key == "name":
+			name = value
+		case key == "cloudProviderTarget":
+			has = value
+		case key == "maxSize" && value == has:
+			all = append(all, fmt.Sprintf("%s (maxSize %s)", name, value))
+		}
+	}
+	return all
+}
+
 // labelText describes which nodes have a label with one of the values. It returns "" if no node was
 // read, or if all have it.
 func (l *look) labelText(key string, values []string) string {
@@ -205,6 +240,9 @@ func (l *look) unusable(n *read.Node) string {
 
 // nodesText describes the nodes that a scheduler's message is about.
 func (l *look) nodesText(p *read.Pod, message string) (text string) {
+	if contains(message, "insufficient cpu", "insufficient memory") {
+		text, _ = l.tooLargeFor(p)
+	}
 	if contains(message, "node affinity/selector", "node selector", "didn't match pod's node affinity") {
 		for _, key := range sortedKeys(p.Spec.NodeSelector) {
 			text += l.labelText(key, []string{p.Spec.NodeSelector[key]})

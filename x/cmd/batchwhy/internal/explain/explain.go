@@ -54,6 +54,9 @@ type Explainer struct {
 	labelled map[string]map[string][]string
 	// good has the Jobs of each CronJob that have succeeded, oldest first, for those that were looked for.
 	good map[job.UID][]*read.Job
+	// works has the Jobs of the same work, oldest first, and failed the namespaces with Jobs that have failed.
+	works  map[string][]*read.Job
+	failed map[string]bool
 	// podsByName has the pods on nodes that have not ended, by NAMESPACE/NAME, once one was looked for.
 	podsByName map[string]*read.Pod
 	// owned has the objects of other kinds by the UIDs of their owners. there has them by kind and
@@ -72,6 +75,7 @@ func New(objects *read.Objects, options Options) *Explainer {
 	e.report = Report{SchemaVersion: SchemaVersion, At: options.At.UTC(), Objects: []Explanation{}}
 	e.sortPods()
 	e.sortChildren()
+	e.sortWorks()
 	e.sortExisting()
 	e.sortGone()
 	e.sortNodes()

@@ -152,6 +152,9 @@ func (l *look) queueFinding() Finding {
 				"safe: Kueue then admits what waits for it as far as the ClusterQueue has quota")))
 	}
 
+	if f, ok := l.tooLarge(why); ok {
+		return f
+	}
 	return finding(Warning, "QueueWaits", text,
 		inspect("read why it is not admitted, in the conditions of its workload", kubectl(ns, describe...)),
 		inspect("look whether the queue exists, is active, and how much of its quota is taken: a localqueue names "+
@@ -159,6 +162,35 @@ func (l *look) queueFinding() Finding {
 		when("you want it to start anyway", remedy("do not set spec.suspend to false, which Kueue sets back; raise "+
 			"the quota or the Job's priority",
 			kubectl(ns, "get", "localqueue", l.queue(), "-o", "yaml"), readsOnly)))
+}
+
+// tooLarge reports that a queue can never admit the Job, since it asks for more than the queue has at most.
+func (l *look) tooLarge(why string) (f Finding, ok bool) {
+	_, rest, _ := strings.Cut(why, "request (")
+	asks, rest, _ := strings.Cut(rest, ") > maximum capacity (")
+	most, _, ok := strings.Cut(rest, ")")
+	if !ok {
+		return f, false
+	}
+	_, resource, _ := strings.Cut(why, "quota for ")
+	resource, _, _ = strings.Cut(resource, " in flavor")
+
+	ns, cluster := l.job.Namespace, "NAME"
+	if local := l.e.other("LocalQueue", ns, l.queue()); local != nil {
+		cluster = str(local.Fields, "spec.clusterQueue")
+	}
+	f = finding(Error, "QueueWaits", fmt.Sprintf("Kueue holds the Job back for %s (spec.suspend is true), and never "+
+		"admits it, however long it waits: it asks for %s of %s, and the queue has %s at most; %s",
+		l.since(l.heldSince()), asks, resource, most, told(why)),
+		l.again(fmt.Sprintf("ask for no more than %s of %s in all, with fewer pods (parallelism) or smaller requests",
+			most, resource)),
+		when("the hardware is there", remedy(fmt.Sprintf("raise nominalQuota of %s in ClusterQueue %s, or let it "+
+			"borrow from a cohort: Kueue then starts the Job by itself", resource, cluster),
+			kubectl("", "edit", "clusterqueue", cluster), "needs the rights of an administrator; other Jobs of the "+
+				"queue may use the quota as well")),
+		inspect("do not set spec.suspend to false: Kueue sets it back",
+			kubectl(ns, "describe", "workloads.kueue.x-k8s.io")))
+	return f, true
 }
 
 // behindFindings report that the controller is late with work that it should do immediately.

@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -449,7 +451,8 @@ func (l *look) failedFinding() []Finding {
 		return oneFinding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)
 	}
 	if len(failed) == 0 {
-		text += l.deletedPods(reason) + l.goneText() + l.stopped() + l.outgrownText(reason)
+		spent, _ := l.spent(reason)
+		text += l.deletedPods(reason) + spent + l.goneText() + l.stopped() + l.outgrownText(reason)
 		return oneFinding(Error, code, text, l.lostRemedies(reason)...)
 	}
 
@@ -464,7 +467,7 @@ func (l *look) failedFinding() []Finding {
 	remedies := l.remediesOf(last)
 	switch last.kind {
 	case failedStart:
-		if !neverRan(last.container.Reason) {
+		if !neverRan(last.container.Reason) && last.container.Message == "" {
 			remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, remedies...)
 		}
 	case failedNode:
@@ -479,7 +482,7 @@ func (l *look) failedFinding() []Finding {
 			"maxFailedIndexes if too many failed indexes should end the Job,")}, remedies...)
 	}
 	clue, first := l.clues(last)
-	remedies = slices.Concat(swap, first, remedies, l.indexRemedies())
+	remedies = slices.Concat(l.lookFirst(last), swap, first, l.narrower(last, reason), remedies, l.indexRemedies())
 
 	var ends tally
 	for _, f := range failed {
@@ -489,6 +492,46 @@ func (l *look) failedFinding() []Finding {
 		said(last.container.Reason, last.container.Message)+l.nodeSaid(&last),
 		l.killed(l.pods[last.place], &last.container)+l.vainText(), l.failuresGone()+clue)
 	return oneFinding(Error, code, text, remedies...)
+}
+
+// narrower says how to let a rule retry an exit code with which a program has ended for an error that passes.
+func (l *look) narrower(f failure, reason string) []*Remedy {
+	match := l.found.Pods[f.place].Match
+	if match == nil || match.Action != job.FailJob || reason != "PodFailurePolicy" {
+		return nil
+	}
+
+	_, line := symptomOf(f.container.Message)
+	passes := slices.Concat(declined, unanswered, silentDNS, []string{"too many requests", "too many connections",
+		"rate limit", "502 bad gateway", "503 service", "504 gateway", "service unavailable", "temporar"})
+	isCode := l.spec.PodFailurePolicy.Rules[match.Rule].OnExitCodes != nil
+	if !isCode || !contains(line, passes...) {
+		return nil
+	}
+	return []*Remedy{when("such an error passes, and the work may be tried again", l.again(fmt.Sprintf("leave exit "+
+		"code %d out of rule %d of podFailurePolicy, or let the program end with another code for what passes: it is "+
+		"then retried up to backoffLimit %d", f.container.ExitCode, match.Rule, *l.spec.BackoffLimit)))}
+}
+
+// effects begin words of names and commands of programs whose work is seen outside.
+var effects = regexp.MustCompile(`(?i)(^|[-_/ ])(pay|settle|invoice|mail|send|notify|charge|transfer|import|ingest|` +
+	`publish|bill)`)
+
+// lookFirst says that the work of a failed pod may show outside, before it is done again. An error of a known kind
+// comes before or instead of such work.
+func (l *look) lookFirst(f failure) []*Remedy {
+	p, c := l.pods[f.place], &f.container
+	spec := p.Spec.Container(c.Name)
+	what := l.job.Name + " " + path.Base(repository(spec.Image)) + " " + strings.Join(slices.DeleteFunc(
+		slices.Concat(spec.Command, spec.Args), func(arg string) bool { return strings.HasPrefix(arg, "-") }), " ")
+	s, _ := symptomOf(c.Message)
+	isDone := f.kind == failedOther && s == nil && !contains(c.Message, "nothing was", "rolled back", "usage:")
+	isLong := l.longestFailure() >= time.Minute && len(l.didInVain().order) == 0 // vainRemedies say it
+	if !effects.MatchString(what) || !isDone || !isLong {
+		return nil
+	}
+	return []*Remedy{inspect("look first what its pods have sent or written: a new run does that again",
+		kubectl(p.Namespace, "logs", p.Name, "-c", c.Name))}
 }
 
 // indexesFailed names the indexes whose failed pods still exist.
@@ -731,11 +774,46 @@ func (l *look) deadlineRemedies() []*Remedy {
 		longer = when("the work needs more time",
 			l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", value.Of(l.spec.ActiveDeadlineSeconds))))
 	}
+	if text, pulled := l.spent("DeadlineExceeded"); pulled {
+		return []*Remedy{longer, l.again("let the image be there sooner: make it smaller, or have the nodes keep it " +
+			"(imagePullPolicy: IfNotPresent, and a DaemonSet that pulls it before)")}
+	} else if text != "" {
+		return []*Remedy{longer}
+	}
 	return []*Remedy{
 		longer,
 		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a "+
 			"running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
 	}
+}
+
+// spent describes how the time up to a deadline was spent, by the events of the only pod, if the program had only a
+// part of it. It reports whether most of the rest went to the pull of the image.
+func (l *look) spent(reason string) (text string, pulled bool) {
+	if len(l.gone) != 1 || reason != "DeadlineExceeded" {
+		return "", false
+	}
+	p, at := l.gone[0], l.start()
+	started := lastEvent(p.events, "Started")
+	if started == nil {
+		return "", false
+	}
+
+	var parts []string
+	var waited, took time.Duration
+	for _, step := range [][2]string{{"Scheduled", "waited for a node"}, {"Pulled", "pulled the image"}} {
+		if e := lastEvent(p.events, step[0]); e != nil && e.Last.After(at) {
+			took, at = e.Last.Sub(at), e.Last
+			if took >= slack {
+				parts, waited = append(parts, step[1]+" for "+span(took)), waited+took
+			}
+		}
+	}
+	if end := l.failedAt(); waited >= end.Sub(l.start())/10 {
+		text = fmt.Sprintf("; the deadline counts from the start of the Job: pod %s %s, and its program ran for %s",
+			p.name, list(parts), span(end.Sub(started.Last)))
+	}
+	return text, text != "" && took > waited/2 && strings.Contains(parts[len(parts)-1], "pulled")
 }
 
 // deletedAtEnd returns the active pods that the controller deleted because the Job failed, by its events.

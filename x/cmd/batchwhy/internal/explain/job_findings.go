@@ -18,12 +18,40 @@ import (
 
 // findings returns everything that is wrong with the Job or will become a problem, worst first.
 func (l *look) findings(troubles []*podTrouble) []Finding {
-	return l.join(worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
+	return l.guarded(l.join(worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
 		l.refusedFindings(), l.reportFindings(), l.unsaid(l.groupTroubles(troubles)), l.heldFindings(),
 		l.gangFindings(), l.remainderFindings(),
 		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
 		l.specFindings(), l.widthFindings(), l.surplusFindings(), l.remadeFindings(),
-		l.doubtFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings())))
+		l.doubtFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))))
+}
+
+// guarded adds an end for the Jobs to come, as the last advice about a Job that has waited for long and would do so
+// without end.
+func (l *look) guarded(all []Finding) []Finding {
+	const waits = " ImagePull ConfigMissing CannotStart Unschedulable InitRuns SidecarRuns FailedMount " +
+		"FailedAttachVolume FailedCreatePodSandBox PodPending FailedCreate "
+	isLong := l.now.Sub(l.start()) > time.Hour/2 && l.works() == 0
+	hasEnd := l.spec.ActiveDeadlineSeconds != nil || l.isFinished() || l.ownerCronJob() != nil // which says it
+	if !isLong || hasEnd || l.job.IsManifest {
+		return all
+	}
+	for i := range all {
+		f := &all[i]
+		if f.Severity != Error || !strings.Contains(waits, " "+f.Code+" ") {
+			continue
+		}
+		enough, why := int64(3600), "choose more than the longest good run"
+		if good := l.lastGood(); good != nil {
+			took := timeOf(good)
+			enough, why = max(300, 3*int64(took.Seconds())), "the last good run took "+span(took)
+		}
+		fix := fmt.Sprintf("for the next time, set activeDeadlineSeconds: %d (%s): without one, a Job waits for ever "+
+			"and never fails", enough, why)
+		f.Remedies = append(slices.Clip(f.Remedies), inspect(fix, "kubectl explain job.spec.activeDeadlineSeconds"))
+		return all
+	}
+	return all
 }
 
 // unsaid leaves out findings about pods if the finding about the deletion of the Job includes them.
@@ -215,7 +243,8 @@ func (l *look) unhandledFindings() []Finding {
 	var ends tally
 	for i, found := range l.found.Pods {
 		isEach := contains(l.pods[i].Message, "ephemeral storage limit", "total limit of containers") // of each attempt
-		if found.Failed && found.Match == nil && l.snapshot.Pods[i].Phase == job.PodFailed && !isEach {
+		hasFailed := found.Failed && l.snapshot.Pods[i].Phase == job.PodFailed
+		if hasFailed && found.Match == nil && !isEach {
 			ends.add(l.endOf(i))
 		}
 	}
@@ -279,8 +308,14 @@ func (l *look) remadeFindings() []Finding {
 	if isOwned := l.job.Controller().Kind != ""; ttl == nil || isHook || isOwned {
 		return nil
 	}
-	unless := ""
+	unless, stop := "", []*Remedy(nil)
+	app := l.e.keeperOf("Application", k)
 	switch isSource := strings.HasPrefix(k.source, "the source of Kustomization"); {
+	case k.name == "Argo CD" && app != nil && app.At("spec.syncPolicy.automated") != nil:
+		unless = fmt.Sprintf(" (Application %s syncs by itself)", app.Key())
+		stop = []*Remedy{remedy("stop that first: switch off the automatic sync (where the application itself is kept "+
+			"in a source, there), and look what was done more than once", "argocd app set "+quote(k.of)+
+			" --sync-policy none", "nothing of the application is synced by itself until it is switched on again")}
 	case k.name == "Argo CD":
 		unless = ", if its application syncs by itself"
 	case !isSource:
@@ -288,9 +323,9 @@ func (l *look) remadeFindings() []Finding {
 	}
 	return oneFinding(Warning, "MadeAgain", fmt.Sprintf("ttlSecondsAfterFinished %d deletes the Job after its end, "+
 		"and %s, which wants what its source has, makes it again%s: its work is done again and again", *ttl, k.name,
-		unless),
+		unless), append(stop,
 		inspect(fmt.Sprintf("take ttlSecondsAfterFinished out of %s, or make the Job a hook, which is run once for "+
-			"each sync", k.source), kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))
+			"each sync", k.source), kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))...)
 }
 
 // remaining returns the number of completions that are left, or 0 for a work queue.
@@ -467,6 +502,12 @@ func (l *look) hookFindings() []Finding {
 			"spec.ttlSecondsAfterFinished", 600, "safe: the Job and its logs stay as long"))
 }
 
+// isFollowed reports whether a later Job of the same work has not ended.
+func (l *look) isFollowed() bool {
+	_, after := l.nearby()
+	return slices.ContainsFunc(after, func(j *read.Job) bool { return j.Object.Status.Finished() == "" })
+}
+
 // keptFindings report that nothing deletes a finished Job.
 func (l *look) keptFindings() []Finding {
 	switch {
@@ -475,6 +516,8 @@ func (l *look) keptFindings() []Finding {
 	case l.spec.TTLSecondsAfterFinished != nil, l.job.Controller().Kind != "":
 		return nil
 	case keeperOf(&l.job.Meta).name != "": // it deletes the Job, and makes one anew that others delete
+		return nil
+	case l.e.failed[l.job.Namespace] || l.isFollowed(): // who asks about that did not ask for this
 		return nil
 	}
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
@@ -28,8 +29,9 @@ func (l *look) facts(state State) (all []Fact) {
 // narrowFacts explain why a Job has fewer active pods than its parallelism allows.
 func (l *look) narrowFacts() []Fact {
 	left := l.remaining()
-	isNarrow := left > 0 && l.found.Active == left && l.spec.Parallelism != nil && left < int64(*l.spec.Parallelism)
-	if !isNarrow || l.isFinished() || int64(*l.spec.Completions) < int64(*l.spec.Parallelism) {
+	width := int64(value.Of(l.spec.Parallelism))
+	isNarrow := left > 0 && l.found.Active == left && left < width
+	if !isNarrow || l.isFinished() || int64(*l.spec.Completions) < width {
 		return nil
 	}
 	return []Fact{fact("limit", "parallelism is %d, and no more than %s %s active: a Job has no more pods than "+
@@ -41,7 +43,8 @@ func (l *look) sidecarFacts() []Fact {
 	var ends tally
 	for _, p := range l.pods {
 		for _, c := range p.Containers {
-			if p.Object.Phase == job.PodSucceeded && c.Sidecar && c.Ended && c.ExitCode != 0 {
+			hasFailed := c.Sidecar && c.Ended && c.ExitCode != 0
+			if hasFailed && p.Object.Phase == job.PodSucceeded {
 				ends.add(fmt.Sprintf("%s with exit code %d", c.Name, c.ExitCode))
 			}
 		}

@@ -118,6 +118,10 @@ func (l *look) deletionFindings() []Finding {
 		func(f string) bool { return f == "foregroundDeletion" || f == "orphan" })
 
 	text := fmt.Sprintf("the Job is being deleted for %s and still exists", l.since(since))
+	if !l.closing.IsZero() {
+		text += fmt.Sprintf(", and namespace %s, which is being deleted since %s, waits for it: to take the finalizer "+
+			"off the namespace would leave the Job behind", ns, l.clock(l.closing))
+	}
 	var remedies []*Remedy
 
 	if foreground {
@@ -162,10 +166,16 @@ func (l *look) deletionFindings() []Finding {
 
 	if len(others) > 0 {
 		text += fmt.Sprintf("; its finalizer %s keeps it until whoever has set it is done", list(others))
-		remedies = append(remedies,
-			when("whoever has set it still runs", inspect("find out from its logs why it does not remove "+
-				list(others)+"; this shows what the Job says", kubectl(ns, "get", "job", name, "-o", "yaml"))),
-			when("it is gone", does("remove the finalizer by hand",
+		still, who := "whoever has set it still runs", inspect("find out from its logs why it does not remove "+
+			list(others)+"; this shows what the Job says", kubectl(ns, "get", "job", name, "-o", "yaml"))
+		gone := "it is gone"
+		if k := keeperOf(&l.job.Meta); k.name == "Argo CD" && contains(others[0], "argocd.argoproj.io/") {
+			still, gone = "application "+k.of+" still exists", "application "+k.of+" is gone, so that nobody removes it"
+			who = inspect("let Argo CD end its sync or its deletion: it then removes "+others[0],
+				kubectl("", "get", "applications.argoproj.io", "-A"))
+		}
+		remedies = append(remedies, when(still, who),
+			when(gone, does("remove the finalizer by hand",
 				"safe if nobody waits for it any more; what the finalizer should have cleaned up stays",
 				merge(ns, "job", name, `{"metadata":{"finalizers":null}}`))))
 	}
@@ -254,8 +264,8 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 			"kubectl get pods -A -o wide")}
 		if x := l.e.configOf(hook); x != nil {
 			all = append(all, when("it is not needed any more", remedy("delete its configuration", kubectl("", "delete",
-				strings.ToLower(x.Kind), x.Name), "from then on nothing is checked or changed by it, in all namespaces "+
-				"that it covers")))
+				strings.ToLower(x.Kind), x.Name), "from then on nothing is checked or changed by it, in all "+
+				"namespaces that it covers")))
 		}
 		return all
 	case contains(message, "denied the request", "denied by", "admission webhook", "validatingadmissionpolicy"):

@@ -67,7 +67,7 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 			when("the registry has another name", fix),
 		}
 	case contains(message, "no match for platform", "exec format"):
-		return l.platformRemedies()
+		return l.platformRemedies(p)
 	case contains(message, "pull access denied", "may require"):
 		return []*Remedy{when("the name is misspelled", fix), when("the image is private", secret)}
 	case contains(message, "unauthorized", "authoriz", "401", "403", "forbidden", "denied", "credentials"):
@@ -80,11 +80,14 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 			when("the registry's name is misspelled", fix),
 		}
 	}
+	isKnown := contains(message, "not found") && len(elements(read.At(l.template(), "spec.imagePullSecrets"))) > 0
+	if _, was := l.goodImage(c, l.imageOf(p, c)); was != "" && repository(was) == repository(l.imageOf(p, c)) {
+		isKnown, fix = true, l.again("use a tag that exists, such as that of the last good run, "+was)
+	}
 	all := []*Remedy{when("the name or the tag is wrong", fix),
 		when("the image is still to be pushed", remedy("push it: the kubelet retries by itself, at most 5 minutes "+
 			"apart", kubectl(ns, "get", "pod", p.Name, "--watch"), "safe: the Job goes on as soon as the image is "+
 			"there"))}
-	isKnown := contains(message, "not found") && len(elements(read.At(l.template(), "spec.imagePullSecrets"))) > 0
 	if !isKnown { // a registry that knows the caller says what is not there
 		all = append(all, when("the image is private", secret))
 	}
@@ -166,7 +169,7 @@ func (l *look) startRemedies(p *read.Pod, message string) []*Remedy {
 		return []*Remedy{l.again("make the program executable (chmod +x in the image, defaultMode: 0755 of a " +
 			"ConfigMap or Secret that it comes from), or start it with its interpreter in command,")}
 	case contains(message, "exec format"):
-		return l.platformRemedies()
+		return l.platformRemedies(p)
 	case contains(message, "is reserved for", "context deadline exceeded"):
 		return []*Remedy{
 			inspect("wait: the runtime of the node still works at an earlier attempt, and the kubelet retries by "+
@@ -187,7 +190,7 @@ func cordon(node string) *Act {
 }
 
 // platformRemedies say what to do about an image that is built for other nodes.
-func (l *look) platformRemedies() (all []*Remedy) {
+func (l *look) platformRemedies(bad *read.Pod) (all []*Remedy) {
 	const most = 4 // pods that one command moves
 	var nodes []string
 	var acts []*Act
@@ -210,11 +213,28 @@ func (l *look) platformRemedies() (all []*Remedy) {
 			"each deleted pod counts as failed against "+l.failureLimit()+"; none of them has run. Allow pods on the "+
 				"node again (kubectl uncordon) when the Job has ended", acts...))}
 	}
+	if _, others := l.arch(bad); len(others) == 1 {
+		return append(all, l.again("keep the pods on nodes that the image is built for, with nodeSelector "+
+			"kubernetes.io/arch: "+others[0]+", or build it for both (docker buildx build --platform "+
+			"linux/amd64,linux/arm64),"))
+	}
 	return append(all,
 		l.again("build the image for the architecture of each node it runs on (docker buildx build --platform "+
 			"linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for "+
 			"kubernetes.io/arch,"),
 		inspect("look which architectures the nodes have", "kubectl get nodes -L kubernetes.io/arch"))
+}
+
+// arch returns the architecture of the node of a pod, and those of other nodes.
+func (l *look) arch(p *read.Pod) (is string, others []string) {
+	const label = "kubernetes.io/arch"
+	is = l.e.objects.Nodes[p.Node].Labels[label]
+	for _, value := range sortedKeys(l.e.withLabel(label)) {
+		if value != is && is != "" {
+			others = append(others, value)
+		}
+	}
+	return is, others
 }
 
 // waitsForPlatform reports whether a pod waits on a node for which its image is not built.
@@ -447,7 +467,9 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 				"kubectl get nodes -l "+quote(strings.Join(pairs, ",")))
 		}
 		all = append(all, l.selectorRemedies(p)...)
-		all = append(all, when("no node has the labels that the pod wants", labels))
+		if p.Spec.NodeAffinity || !l.e.hasLabels(p.Spec.NodeSelector) {
+			all = append(all, when("no node has the labels that the pod wants", labels))
+		}
 	}
 
 	if take("persistentvolumeclaim", "volume") {
@@ -545,13 +567,60 @@ func (l *look) roomRemedies(p *read.Pod, free *Remedy, events []read.Event) (all
 
 	lower := l.again("lower resources.requests" + size)
 	if e := lastEvent(events, "NotTriggerScaleUp"); e != nil {
-		all = append(all, when("the autoscaler is at its limit", remedy("raise the maximum size of the node group, "+
-			"or add a group whose nodes are large enough", "kubectl -n kube-system get configmap "+
-			"cluster-autoscaler-status -o yaml", "more nodes cost money")))
+		grow := remedy("raise the maximum size of the node group, or add a group whose nodes are large enough",
+			"kubectl -n kube-system get configmap cluster-autoscaler-status -o yaml", "more nodes cost money")
+		if !contains(e.Message, "max node group size reached") {
+			grow = when("the autoscaler is at its limit", grow)
+		}
+		all = append(all, grow)
 	}
-	return append(all, when("the pod asks for more than any node has", lower),
-		when("the nodes are full for now", withDo(free, "wait until pods end or nodes are added: the scheduler tries "+
-			"again by itself; look how full the nodes are")))
+
+	wait := when("the nodes are full for now", withDo(free, "wait until pods end or nodes are added: the scheduler "+
+		"tries again by itself; look how full the nodes are"))
+	switch text, isKnown := l.tooLargeFor(p); {
+	case text != "":
+		return append(all, lower, when("the work needs that much", remedy("add a node that is large enough: the "+
+			"scheduler tries again by itself", kubectl("", "get", "nodes"), "more nodes cost money")))
+	case isKnown:
+		return append(all, wait, when("the work needs less than it asks for", lower))
+	}
+	return append(all, when("the pod asks for more than any node has", lower), wait)
+}
+
+// tooLargeFor returns a text if a pod asks for more than any node that it may use has, even if that is empty. isKnown
+// is false if not all nodes were read.
+func (l *look) tooLargeFor(p *read.Pod) (text string, isKnown bool) {
+	all := len(l.e.objects.Nodes)
+	if !strings.Contains(p.Condition("PodScheduled").Message, fmt.Sprintf("/%d nodes ", all)) {
+		return "", false
+	}
+	for _, resource := range []string{"cpu", "memory"} {
+		asks := 0.0
+		for _, c := range p.Spec.Containers {
+			if n, _ := quantity(map[string]string{"cpu": c.CPU, "memory": c.Memory}[resource]); !c.Init || c.Sidecar {
+				asks += n
+			}
+		}
+		most, where := 0.0, any(nil)
+		for _, name := range sortedKeys(l.e.objects.Nodes) {
+			n := l.e.objects.Nodes[name]
+			has, ok := quantity(n.Allocatable[resource])
+			if !ok || n.Allocatable[resource] == nil {
+				return "", false
+			}
+			isOther := slices.ContainsFunc(sortedKeys(p.Spec.NodeSelector), func(key string) bool {
+				return n.Labels[key] != p.Spec.NodeSelector[key]
+			})
+			if !isOther && has > most {
+				most, where = has, n.Allocatable[resource]
+			}
+		}
+		if asks > most && most > 0 {
+			text = fmt.Sprintf("; the pod asks for more %s than any of these nodes has, %v: it fits on none of them, "+
+				"even if that is empty", resource, where)
+		}
+	}
+	return text, all > 0
 }
 
 // volumeZoneRemedies say what to do about a volume that the nodes cannot reach.
@@ -560,19 +629,34 @@ func (l *look) volumeZoneRemedies(p *read.Pod) []*Remedy {
 	if len(p.Spec.Claims) > 0 {
 		claim = p.Spec.Claims[0]
 	}
-	return []*Remedy{
-		when("the volume is in a zone without a free node", inspect(fmt.Sprintf("look where the volume of claim %s "+
-			"is (Node Affinity), and bring back or add a node in that zone: only such nodes can use it, and the "+
-			"scheduler tries again by itself", claim),
-			fmt.Sprintf("kubectl describe pv $(%s)",
-				kubectl(p.Namespace, "get", "pvc", claim, "-o", "jsonpath={.spec.volumeName}")))),
-		when("nodeSelector or affinity keeps the pod out of that zone",
-			l.again("name the zone of the volume there, or leave it out")),
-		when("the data can be restored elsewhere", remedy("create the claim anew with a storage class whose "+
-			"volumeBindingMode is WaitForFirstConsumer: its volume is made where the pod can run",
-			"kubectl get storageclass", "the command changes nothing; deleting the claim deletes the data, unless "+
-				"its reclaim policy is Retain")),
+	add := when("the volume is in a zone without a free node", inspect(fmt.Sprintf("look where the volume of claim %s "+
+		"is (Node Affinity), and bring back or add a node in that zone: only such nodes can use it, and the "+
+		"scheduler tries again by itself", claim),
+		fmt.Sprintf("kubectl describe pv $(%s)",
+			kubectl(p.Namespace, "get", "pvc", claim, "-o", "jsonpath={.spec.volumeName}"))))
+	v := l.e.objects.Volumes[p.Namespace+"/"+claim]
+	with := l.e.withLabel(v.Key)
+	if isOne := len(v.Values) == 1 && len(with) > 0; isOne && len(with[v.Values[0]]) == 0 {
+		add = inspect(fmt.Sprintf("add a node with %s=%s: only such a node can use the volume, and the scheduler "+
+			"tries again by itself", v.Key, v.Values[0]), kubectl("", "get", "nodes", "-L", v.Key))
 	}
+
+	all := []*Remedy{add}
+	if len(p.Spec.NodeSelector) > 0 || p.Spec.NodeAffinity {
+		all = append(all, when("nodeSelector or affinity keeps the pod out of that zone",
+			l.again("name the zone of the volume there, or leave it out")))
+	}
+	risk := "the command changes nothing; deleting the claim deletes the data, unless its reclaim policy is Retain"
+	command := "kubectl get storageclass"
+	pv := l.e.other("PersistentVolume", "", v.Name)
+	if pv != nil && pv.At("spec.persistentVolumeReclaimPolicy") == "Delete" {
+		risk = "do not delete the claim before: its volume's reclaim policy is Delete, so that the data goes with " +
+			"it; the command keeps the volume in that case"
+		command = kubectl("", "patch", "pv", v.Name, "-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`)
+	}
+	return append(all, when("the data can be restored elsewhere", remedy("restore it, such as from a snapshot, into a "+
+		"new claim with a storage class whose volumeBindingMode is WaitForFirstConsumer: its volume is made where the "+
+		"pod can run", command, risk)))
 }
 
 func orNone(size string) string {
@@ -640,8 +724,8 @@ func (l *look) sandboxRemedies(p *read.Pod, message string) []*Remedy {
 
 	if contains(message, "no runtime for", "runtimehandler", "runtime handler") {
 		return []*Remedy{
-			l.again("let the pods go only to nodes that have the runtime of their runtimeClassName, with nodeSelector " +
-				"and tolerations,"),
+			l.again("let the pods go only to nodes that have the runtime of their runtimeClassName, with " +
+				"nodeSelector and tolerations,"),
 			inspect("look at the RuntimeClass: its scheduling can name these nodes for all pods that use it",
 				kubectl("", "get", "runtimeclasses", "-o", "yaml")),
 		}

@@ -239,7 +239,8 @@ func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 		return Finding{
 			Severity: Error,
 			Code:     "ImagePull",
-			Text:     fmt.Sprintf("cannot pull image %s, %s", l.imageOf(p, c), waits),
+			Text: fmt.Sprintf("cannot pull image %s, %s%s", l.imageOf(p, c), waits,
+				l.imageText(c, l.imageOf(p, c))),
 			Remedies: l.imageRemedies(p, c),
 		}, true
 	case "CreateContainerConfigError":
@@ -591,7 +592,11 @@ func (l *look) scaleUp(events []read.Event) string {
 	case last.Reason == "TriggeredScaleUp":
 		return "; the autoscaler adds nodes since " + l.clock(last.Last)
 	}
-	return "; the autoscaler: " + plainly(last.Message)
+	text := "; the autoscaler: " + plainly(last.Message)
+	if full := l.e.fullGroups(); len(full) > 0 && contains(last.Message, "max node group size") {
+		text += "; at its maximum: " + list(full)
+	}
+	return text
 }
 
 // leftBehind reports finalizers of an ended pod that nothing removes any more.

@@ -26,6 +26,10 @@ type hint struct {
 	alone bool
 	// instead is true if the remedies take the place of the first one, which was made without the fact.
 	instead bool
+	// settles is true if the hint is the whole cause, so that no other remedy is left.
+	settles bool
+	// later is true if the remedies only look at what the trouble has led to.
+	later bool
 }
 
 // join adds what is known of related objects to the findings. A hint to which a trouble points becomes a
@@ -51,6 +55,10 @@ func (l *look) join(all []Finding) []Finding {
 			f.Text = sentence(strings.TrimSuffix(f.Text, ".") + "; " + r.text)
 			switch isSure := f.Code == "QueueWaits" && f.Severity == Error; {
 			case isSure:
+				f.Remedies = slices.Concat(f.Remedies, r.remedies)
+			case r.settles:
+				f.Remedies = r.remedies
+			case r.later:
 				f.Remedies = slices.Concat(f.Remedies, r.remedies)
 			case r.instead && !joined[i] && len(f.Remedies) > 0:
 				f.Remedies = slices.Concat(r.remedies, f.Remedies[1:])
@@ -131,7 +139,8 @@ func (l *look) related(wrong string) []hint {
 		}
 	}
 	return slices.Concat(all, l.namedHints(wordsIn(wrong)), l.rightsHints(), l.hostHints(), l.policyHints(),
-		l.nodeHints(), l.pullHints(wrong), l.queueHints(), l.injectedHints(), l.ownHints())
+		l.nodeHints(), l.twinHints(), l.runtimeHints(), l.pullHints(wrong), l.queueHints(), l.injectedHints(),
+		l.ownHints())
 }
 
 // pointsTo has the words by which a trouble points to an object of a kind.
@@ -237,7 +246,9 @@ func (e *Explainer) troubleWith(x *read.Other) string {
 		}
 	}
 	for _, path := range messages {
-		if m, _ := x.At(path).(string); m != "" && len(parts) < 3 && !said(m) {
+		isGood := path == messages[0] && x.At("status.operationState.phase") == "Succeeded"
+		m, _ := x.At(path).(string)
+		if isNew := m != "" && !said(m); isNew && !isGood && len(parts) < 3 {
 			parts = append(parts, "says: "+told(m))
 		}
 	}
@@ -468,10 +479,10 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 	}
 	h := hint{text: text, name: r.key, remedies: remedies}
 	if maker != nil {
-		h.instead = true
-		h.remedies = append([]*Remedy{when("the key is missing", inspect(fmt.Sprintf("let %s %s write key %s, where that "+
-			"is kept: what is changed in the %s by hand is overwritten. The kubelet retries by itself. This shows what "+
-			"it writes", maker.Kind, maker.Name, r.key, x.Kind), kubectl(x.Namespace, "get",
+		h.instead, h.settles = true, len(remedies) > 0
+		h.remedies = append([]*Remedy{when("the key is missing", inspect(fmt.Sprintf("let %s %s write key %s, where "+
+			"that is kept: what is changed in the %s by hand is overwritten. The kubelet retries by itself. This "+
+			"shows what it writes", maker.Kind, maker.Name, r.key, x.Kind), kubectl(x.Namespace, "get",
 			strings.ToLower(maker.Kind), maker.Name, "-o", "yaml")))}, h.remedies...)
 	}
 	return []hint{h}
@@ -500,7 +511,11 @@ func (l *look) makers(r reference) (all []hint) {
 			isUser := x.Kind == "Deployment" || x.Kind == "StatefulSet"
 			isMaker := !isUser && (isNamed || mentions(x.At("spec"), r.name))
 			if x.Namespace != "" && isMaker {
-				all = append(all, l.named(l.e.hintOf(x, "which names "+r.name), r.name)...)
+				hints := l.named(l.e.hintOf(x, "which names "+r.name), r.name)
+				for i := range hints {
+					hints[i].later = kind == "HelmRelease" || kind == "Application" || kind == "Kustomization"
+				}
+				all = append(all, hints...)
 			}
 		}
 	}
@@ -598,6 +613,16 @@ func (l *look) jobSetHints(x *read.Other) (all []hint) {
 	return all
 }
 
+// keeperOf returns the object of a tool that keeps another, or nil.
+func (e *Explainer) keeperOf(kind string, k keeper) *read.Other {
+	for _, key := range sortedKeys(e.objects.Kept[kind]) {
+		if x := e.objects.Kept[kind][key]; k.of != "" && k.of == x.Name {
+			return x
+		}
+	}
+	return nil
+}
+
 // keptHints are about the tool that keeps an object: what it reports, and whether it sets changes back.
 func (e *Explainer) keptHints(m *read.Meta) (all []hint) {
 	k, kind := keeperOf(m), "HelmRelease"
@@ -609,7 +634,7 @@ func (e *Explainer) keptHints(m *read.Meta) (all []hint) {
 	}
 	for _, key := range sortedKeys(e.objects.Kept[kind]) {
 		x := e.objects.Kept[kind][key]
-		if k.of == "" || k.of != x.Name {
+		if x != e.keeperOf(kind, k) {
 			continue
 		}
 		isReported := slices.ContainsFunc(e.objects.Reports, func(r read.Report) bool { // they name the Job

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -118,9 +119,17 @@ func (e *Explainer) rightsOf(r refusedRight, home string) (all []hint) {
 		case !isBound:
 			all = append(all, hint{text: fmt.Sprintf("%s %s names service account %s of namespace %s, and the pod "+
 				"runs in namespace %s", b.Kind, b.Key(), r.account, elsewhere, home), points: points})
-			fix = append(fix, when("this one is meant", remedy(fmt.Sprintf("correct the namespace of the subject in "+
-				"%s %s", b.Kind, b.Name), kubectl(b.Namespace, "edit", strings.ToLower(b.Kind), b.Name),
-				"each pod of that account then has the rights of "+name)))
+			correct := remedy(fmt.Sprintf("correct the namespace of the subject in %s %s", b.Kind, b.Name),
+				kubectl(b.Namespace, "edit", strings.ToLower(b.Kind), b.Name),
+				"each pod of that account then has the rights of "+name)
+			isEnough := false
+			if role != nil {
+				_, _, isEnough = allowed(role, r)
+			}
+			if !isEnough {
+				correct = when("this one is meant", correct)
+			}
+			fix = append(fix, correct)
 		case role == nil && len(e.objects.Kept[kind]) > 0 && e.objects.HasAll():
 			all = append(all, hint{text: fmt.Sprintf("%s %s gives it %s %s, which the input lacks", b.Kind, b.Key(),
 				kind, name), points: points})
@@ -242,6 +251,53 @@ func (l *look) nodeHints() (all []hint) {
 		all = append(all, l.preempted(i)...)
 	}
 	return all
+}
+
+// runtimeHints are about a RuntimeClass that does not keep its pods to the nodes that have its runtime.
+func (l *look) runtimeHints() []hint {
+	x := l.e.other("RuntimeClass", "", str(l.template(), "spec.runtimeClassName"))
+	if x == nil || x.At("scheduling") != nil {
+		return nil
+	}
+	handler := str(x.Fields, "handler")
+	h := hint{text: fmt.Sprintf("RuntimeClass %s (handler %s) has no scheduling, so that nothing keeps its pods to "+
+		"nodes that have this runtime", x.Name, handler), points: []string{"no runtime for", "runtime handler"}}
+
+	for _, name := range sortedKeys(l.e.objects.Nodes) {
+		n := l.e.objects.Nodes[name]
+		for _, key := range sortedKeys(n.Labels) {
+			if value := n.Labels[key]; value != x.Name && value != handler {
+				continue
+			}
+			scheduling := map[string]any{"nodeSelector": map[string]string{key: n.Labels[key]}}
+			h.text += fmt.Sprintf("; node %s has label %s=%s", name, key, n.Labels[key])
+			if len(n.Taints) > 0 {
+				h.text += " and taint " + list(n.Taints)
+				var all []any
+				for _, t := range n.Taints {
+					rest, effect, _ := strings.Cut(t, ":")
+					key, value, _ := strings.Cut(rest, "=")
+					all = append(all, map[string]string{"key": key, "operator": "Equal", "value": value,
+						"effect": effect})
+				}
+				scheduling["tolerations"] = all
+			}
+			acts := []*Act{{Verb: Edits, Kind: "runtime", Name: x.Name, Command: kubectl("", "patch", "runtimeclass",
+				x.Name, "--type=merge", "-p", `{"scheduling":`+written(scheduling)+`}`)}}
+			for i, p := range l.pods {
+				if l.snapshot.Pods[i].Phase == job.PodPending && !hasRun(p) && len(acts) < 4 {
+					acts = append(acts, remove(p.Namespace, "pod", p.Name))
+				}
+			}
+			h.settles = true
+			h.remedies = []*Remedy{does("let the RuntimeClass choose the nodes, and delete the pods that wait, which "+
+				"keep the node that they have: the Job creates others", "counts for all new pods of the class; a "+
+				"deleted pod counts as failed, and none of these has run. Do not take runtimeClassName out to let it "+
+				"start: the program would run without this isolation", acts...)}
+			return []hint{h}
+		}
+	}
+	return []hint{h}
 }
 
 // injectedHints are about containers that the Job's template does not have, and the webhooks that may have

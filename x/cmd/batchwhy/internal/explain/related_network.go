@@ -264,7 +264,12 @@ func (l *look) serviceHints(host string, port int, isFound bool, points []string
 		add(fmt.Sprintf("Service %s has port %s, and not %d", x.Key(), list(ports), port),
 			l.again(fmt.Sprintf("use port %s of Service %s", ports[0], x.Name)))
 	}
-	if ready, isKnown := l.e.endpoints(x); isKnown && ready == 0 {
+	ready, isKnown := l.e.endpoints(x)
+	if h := l.e.missedBy(x); h != nil && isKnown && ready == 0 {
+		h.points = points
+		return append(all, *h)
+	}
+	if isKnown && ready == 0 {
 		add(fmt.Sprintf("Service %s has no ready endpoint", x.Key()), inspect("look why no pod of Service "+x.Name+
 			" is ready", kubectl(ns, "describe", "service,endpointslices", x.Name)))
 	}
@@ -299,6 +304,45 @@ func (e *Explainer) endpoints(x *read.Other) (ready int, isKnown bool) {
 		}
 	}
 	return ready, isKnown
+}
+
+// missedBy returns a hint if a Service selects nothing, and one Deployment or StatefulSet was probably meant, whose
+// pods have other values of the labels.
+func (e *Explainer) missedBy(x *read.Other) *hint {
+	selector, _ := x.At("spec.selector").(map[string]any)
+	if len(selector) == 0 || len(e.backendsOf(x)) > 0 || e.hasPods(x) {
+		return nil
+	}
+	var meant *read.Other
+	labels := make(map[string]any) // of the one that is meant
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		for _, other := range e.othersIn(kind, x.Namespace) {
+			has, _ := other.At("spec.template.metadata.labels").(map[string]any)
+			theirs := make(map[string]any)
+			for key := range selector {
+				if value := has[key]; value != nil {
+					theirs[key] = value
+				}
+			}
+			isOfName := other.Name == x.Name || str(other.Fields, "spec.serviceName") == x.Name
+			if isOfName && len(theirs) == len(selector) && meant == nil {
+				meant, labels = other, theirs
+			}
+		}
+	}
+	if meant == nil {
+		return nil
+	}
+
+	is, was := written(labels), written(selector)
+	return &hint{
+		text: fmt.Sprintf("Service %s has no endpoint: it selects %s, and the pods of %s %s have %s", x.Key(), was,
+			meant.Kind, meant.Name, is),
+		settles: true,
+		remedies: []*Remedy{remedy(fmt.Sprintf("correct the selector of Service %s, here and where its manifest is "+
+			"kept: what waits for it goes on by itself", x.Name), kubectl(x.Namespace, "patch", "service", x.Name,
+			"--type=merge", "-p", `{"spec":{"selector":`+is+`}}`), "all that use the Service then reach these pods")},
+	}
 }
 
 // hasPods reports whether a Service selects pods that have not ended, or may select those of a Rollout.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,6 +291,9 @@ func (l *look) indexHints() []hint {
 		index := int(l.snapshot.Pods[i].Index.Int32())
 		for k := range p.Containers {
 			message := p.Containers[k].Message
+			if h := l.fromOne(index, message); h != nil {
+				return []hint{*h}
+			}
 			words := wordsIn(strings.ToLower(message))
 			isBounds := contains(message, "out of bounds", "out of range")
 			for at, w := range words[:max(len(words)-1, 0)] {
@@ -309,6 +313,42 @@ func (l *look) indexHints() []hint {
 							"it needs the number, and nowhere else; indexes that have completed have done other "+
 							"parts then"))}}}
 			}
+		}
+	}
+	return nil
+}
+
+// numbered finds names that end in a number, such as part-0001.parquet.
+var numbered = regexp.MustCompile(`([\w./-]*[a-zA-Z_-])(\d+)(\.\w+)?`)
+
+// fromOne returns a hint if index 0 lacks the first of some names, and its message lists those from 1 to the number
+// of indexes.
+func (l *look) fromOne(index int, message string) *hint {
+	n := int(*l.spec.Completions)
+	has := make(map[string]bool)
+	for _, name := range numbered.FindAllString(message, -1) {
+		has[name[strings.LastIndexByte(name, '/')+1:]] = true
+	}
+	for _, name := range sortedKeys(has) {
+		part := numbered.FindStringSubmatch(name)
+		number := func(i int) string { return fmt.Sprintf("%s%0*d%s", part[1], len(part[2]), i, part[3]) }
+		isListed := n > 1 && has[number(1)] && has[number(n)]
+		if !isListed || index != 0 || strings.Trim(part[2], "0") != "" {
+			continue
+		}
+		return &hint{
+			text: fmt.Sprintf("index 0 wants %s, and there are %s to %s: JOB_COMPLETION_INDEX counts from 0 to %d, so "+
+				"that the others have done the names of their own numbers, and none has done %s", name, number(1),
+				number(n), n-1, number(n)),
+			points:  []string{strings.ToLower(name)},
+			settles: true,
+			remedies: []*Remedy{
+				inspect(fmt.Sprintf("do %s alone, with a Job of its own: what the other indexes have done is done, "+
+					"and the same Job would do it again", number(n)), kubectl(l.job.Namespace, "get", "job",
+					l.job.Name, "-o", "yaml")),
+				inspect("for the next time, let the program add 1 to JOB_COMPLETION_INDEX where it needs the number; "+
+					"look whether earlier Jobs lack their last one too", kubectl(l.job.Namespace, "get", "jobs")),
+			},
 		}
 	}
 	return nil

@@ -221,9 +221,9 @@ func (l *look) again(fix string) *Remedy {
 	case l.isFinished() || l.fails():
 		return l.startAnew(there, edit(ns, "cronjob", owner.Name))
 	default:
-		return does(there+", and delete this Job, which stays as it was created",
+		return l.keepsLogs(does(there+", and delete this Job, which stays as it was created",
 			"the runs to come are created from the new template; "+cost,
-			edit(ns, "cronjob", owner.Name), remove(ns, "job", name))
+			edit(ns, "cronjob", owner.Name), remove(ns, "job", name)))
 	}
 
 	switch k := keeperOf(&l.job.Meta); {
@@ -235,12 +235,34 @@ func (l *look) again(fix string) *Remedy {
 	case k.name != "":
 		recreate := apply(ns, "job", name)
 		recreate.Command = k.command
-		return does(fmt.Sprintf("%s in %s, from which %s has made the Job, delete this Job, and let it be made "+
-			"anew: %s", fix, k.source, k.name, why),
-			cost, remove(ns, "job", name), recreate)
+		return l.keepsLogs(does(fmt.Sprintf("%s in %s, from which %s has made the Job, delete this Job, and let it be "+
+			"made anew: %s", fix, k.source, k.name, why),
+			cost, remove(ns, "job", name), recreate))
 	}
-	return does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name),
-		apply(ns, "job", name))
+	return l.keepsLogs(does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name),
+		apply(ns, "job", name)))
+}
+
+// keepsLogs begins the command of a remedy with one that saves the logs that the deletion of the Job deletes. As long
+// as pods run, only the logs of containers that have been restarted are of use.
+func (l *look) keepsLogs(r *Remedy) *Remedy {
+	args := []string{"logs", "-l", "batch.kubernetes.io/job-name=" + l.job.Name, "--all-containers", "--prefix",
+		"--tail=-1"}
+	hasLogs := slices.ContainsFunc(l.pods, hasRun)
+	if !l.isFinished() {
+		hasLogs = false
+		for _, p := range l.pods {
+			for _, c := range p.Containers {
+				if c.Last != nil && !hasLogs {
+					hasLogs, args = true, []string{"logs", p.Name, "-c", c.Name, "--previous"}
+				}
+			}
+		}
+	}
+	if hasLogs {
+		r.Command = kubectl(l.job.Namespace, args...) + " > " + quote(l.job.Name+".log") + " && " + r.Command
+	}
+	return r
 }
 
 // Fields of a pod template that may differ, with the same field before and after a change.

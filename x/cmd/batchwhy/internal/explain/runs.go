@@ -67,7 +67,12 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	if text := l.seenDeleted(run); text != "" {
 		return "gone", text
 	}
+	if text := l.seenMissed(run); text != "" {
+		return "missed", text
+	}
 	switch {
+	case last.After(l.now) && run.After(l.newestStart()):
+		return "lost", "did not start: the last recorded run lies in the future"
 	case run.Equal(last) && !l.jobsRead:
 		return "gone", "started; the input has no Jobs, so how it ended is not known"
 	case run.Equal(last):
@@ -169,6 +174,31 @@ func (l *cronLook) seenDeleted(run time.Time) string {
 		return text
 	}
 	return ""
+}
+
+// seenMissed describes a run that the controller came to too late, by its events.
+func (l *cronLook) seenMissed(run time.Time) string {
+	for _, e := range l.events {
+		if e.Reason == "MissSchedule" && strings.Contains(e.Message, run.UTC().Format("02 Jan 2006 15:04:05")) {
+			text := fmt.Sprintf("missed: the controller came to it at %s, %s late", l.clock(e.Last),
+				span(e.Last.Sub(run)))
+			if d := l.spec.StartingDeadlineSeconds; d != nil {
+				text += fmt.Sprintf(", and startingDeadlineSeconds is %d", *d)
+			}
+			return text
+		}
+	}
+	return ""
+}
+
+// newestStart returns the latest scheduled time of a Job that is not in the future, or zero.
+func (l *cronLook) newestStart() (newest time.Time) {
+	for i := range l.children {
+		if at := l.children[i].ScheduledTime; !at.After(l.now) {
+			newest = later(newest, at)
+		}
+	}
+	return newest
 }
 
 // unrecorded describes a run that has no Job and was due before the last recorded run. Whether it

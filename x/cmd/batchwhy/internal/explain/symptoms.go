@@ -19,6 +19,13 @@ type symptom struct {
 
 const network, secrets = "services,endpointslices,networkpolicies", "secrets,serviceaccounts"
 
+// Words of a message about the work of another program.
+var (
+	locked = []string{"deadlock", "lock wait timeout", "lock timeout", "could not obtain lock", "state lock",
+		"advisory lock", "database is locked", "schema*is locked", "migration*is locked", "unable to lock"}
+	existing = []string{"already exists", "duplicate key", "duplicate entry", "unique constraint"}
+)
+
 // symptoms are looked for in this order: what is special comes first.
 var symptoms = []symptom{
 	{[]string{"certificate has expired", "certificate*not yet valid", "certificate expired"},
@@ -35,10 +42,8 @@ var symptoms = []symptom{
 	{[]string{"dirty database", "database*is dirty", "schema*is dirty", "migration*is dirty"},
 		"repair the schema by hand before anything runs again: an earlier migration stopped halfway, and the tool " +
 			"goes on only when somebody has looked what it had done", "jobs,pods"},
-	{[]string{"deadlock", "lock wait timeout", "lock timeout", "could not obtain lock", "state lock", "advisory lock",
-		"database is locked", "schema*is locked", "migration*is locked", "unable to lock"},
-		"find out who holds the lock before anything runs again: another run, or one that was ended. Take it off by " +
-			"hand only if its holder is certainly gone", "jobs,pods"},
+	{locked, "find out who holds the lock before anything runs again: another run, or one that was ended. Take it " +
+		"off by hand only if its holder is certainly gone", "jobs,pods"},
 	{[]string{"too many connections", "too many clients", "connection slots"}, "let fewer pods run at a time, or " +
 		"raise the limit of the database: all its connections are taken", "jobs,pods"},
 	{[]string{"#429", "too many requests", "toomanyrequests", "rate limit", "rate exceeded", "throttl"},
@@ -51,8 +56,8 @@ var symptoms = []symptom{
 		"permission_denied", "insufficient privilege", "permission denied for"},
 		"give the identity that the program uses the right: the other side knows it, and does not let it " +
 			"do this", secrets},
-	{[]string{"shared memory", "/dev/shm", "bus error"}, "mount a volume with emptyDir {medium: Memory} at /dev/shm, which " +
-		"has only 64 MiB otherwise, and count it into the memory limit", ""},
+	{[]string{"shared memory", "/dev/shm", "bus error"}, "mount a volume with emptyDir {medium: Memory} at /dev/shm, " +
+		"which has only 64 MiB otherwise, and count it into the memory limit", ""},
 	{[]string{"too many open files", "emfile"}, "let the program close files, or raise its limit of open files with " +
 		"ulimit -n in its command, up to the hard limit of the node's runtime (a pod has no field for it)", ""},
 	{[]string{"address already in use", "eaddrinuse"}, "choose another port (the containers of a pod share its " +
@@ -72,7 +77,7 @@ var symptoms = []symptom{
 	{[]string{"no such table", "unknown column", "relation \"*does not exist", "undefined table", "unknown table",
 		"table '*doesn't exist", "table '*does not exist"},
 		"look whether the schema is up to date: a migration may have to run before this", "jobs,pods"},
-	{[]string{"already exists", "duplicate key", "duplicate entry", "unique constraint"}, "look what an earlier try " +
+	{existing, "look what an earlier try " +
 		"has left: the work must accept its own traces before it is done again", "jobs,pods"},
 	{[]string{"502 bad gateway", "503 service", "504 gateway", "500 internal server error", "service unavailable"},
 		"look at the other side, %s: it has answered with an error of its own", network},

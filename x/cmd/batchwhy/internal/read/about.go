@@ -169,14 +169,23 @@ func (o *Objects) addNamespace(m *Meta) {
 }
 
 // addNode notes the labels and the state of a node.
-func (o *Objects) addNode(head *envelope, spec *otherSpec) {
+func (o *Objects) addNode(head *envelope, x *other) {
 	if o.Nodes == nil {
 		o.Nodes = make(map[string]Node)
 	}
-	n := Node{Labels: head.Metadata.Labels, Cordoned: spec.Unschedulable}
-	for _, t := range spec.Taints {
+	n := Node{
+		Labels:      head.Metadata.Labels,
+		Cordoned:    x.Spec.Unschedulable,
+		Created:     head.Metadata.CreationTimestamp,
+		Info:        x.Status.Info,
+		Allocatable: x.Status.Allocatable,
+	}
+	for _, t := range x.Spec.Taints {
 		if t.Key == "node.kubernetes.io/unschedulable" {
 			n.CordonedAt = t.TimeAdded
+		}
+		if t.Effect != "PreferNoSchedule" {
+			n.Taints = append(n.Taints, t.Key+"="+t.Value+":"+t.Effect)
 		}
 	}
 	for _, c := range head.Status.Conditions {

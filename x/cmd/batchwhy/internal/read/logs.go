@@ -64,8 +64,10 @@ func (e *ending) add(line string) {
 }
 
 var (
-	bad  = regexp.MustCompile(`\b(ERROR|FATAL|CRITICAL|Traceback|panic:|\w*(Exception|Error)\b)|(?i)\b(error|fatal|err)\b *[:=]|level"?[=:] *"?(error|fatal)`)
-	good = regexp.MustCompile(`(?i)\b(0|no|without) +\w*(error|exception)|\b(error|err|exception)s?"?[=:] *"?(0|none|nil|null|false)\b`)
+	bad = regexp.MustCompile(`\b(ERROR|FATAL|CRITICAL|Traceback|panic:|\w*(Exception|Error)\b)|` +
+		`(?i)\b(error|fatal|err)\b *[:=]|level"?[=:] *"?(error|fatal)`)
+	good = regexp.MustCompile(`(?i)\b(0|no|without) +\w*(error|exception)|` +
+		`\b(error|err|exception)s?"?[=:] *"?(0|none|nil|null|false)\b`)
 )
 
 // LooksBad reports whether a line of a log looks like an error.

@@ -23,6 +23,12 @@ type Node struct {
 	CordonedAt time.Time
 	// Troubles are the other conditions that are true, such as MemoryPressure.
 	Troubles []Condition
+	Created  time.Time
+	// Taints are those that keep pods away, as KEY=VALUE:EFFECT.
+	Taints []string
+	// Info has the versions of the node's software, and Allocatable what its pods can have, by name.
+	Info        map[string]string
+	Allocatable map[string]any
 }
 
 // Report is a condition or a warning of an object of another kind whose message may name a Job.
@@ -144,6 +150,8 @@ type otherSpec struct {
 	Unschedulable bool `json:"unschedulable"`
 	Taints        []struct {
 		Key       string    `json:"key"`
+		Value     string    `json:"value"`
+		Effect    string    `json:"effect"`
 		TimeAdded time.Time `json:"timeAdded"`
 	} `json:"taints"`
 	ClaimRef     subject `json:"claimRef"`
@@ -165,8 +173,11 @@ type otherSpec struct {
 }
 
 type otherStatus struct {
-	Phase           string           `json:"phase"`
-	AdmissionChecks []AdmissionCheck `json:"admissionChecks"`
+	Phase string `json:"phase"`
+	// Info and Allocatable are those of a node.
+	Info            map[string]string `json:"nodeInfo"`
+	Allocatable     map[string]any    `json:"allocatable"`
+	AdmissionChecks []AdmissionCheck  `json:"admissionChecks"`
 	Operation       struct {
 		Phase   string    `json:"phase"`
 		Message string    `json:"message"`
@@ -198,7 +209,7 @@ func (o *Objects) addOther(data []byte, head *envelope) {
 	r := Report{Kind: head.Kind, Namespace: m.Namespace, Name: m.Name, Target: x.Spec.Target + x.Spec.Keeps.Namespace}
 	switch head.Kind {
 	case "Node":
-		o.addNode(head, &x.Spec)
+		o.addNode(head, &x)
 		return
 	case "Workload":
 		o.addWorkload(head, &x.Status)
