@@ -355,6 +355,9 @@ func (a *server) Delete(gvk schema.GroupVersionKind, namespace, name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.kind(gvk); r != nil {
+		if r.ClusterScoped {
+			namespace = ""
+		}
 		_, _ = a.remove(r, key{r.Plural, namespace, name}, metav1.DeleteOptions{}, "delete", false) // it may be gone
 	}
 }
@@ -363,6 +366,10 @@ func (a *server) Delete(gvk schema.GroupVersionKind, namespace, name string) {
 func (a *server) Get(gvk schema.GroupVersionKind, namespace, name string) Object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.get(gvk, namespace, name)
+}
+
+func (a *server) get(gvk schema.GroupVersionKind, namespace, name string) Object {
 	if r := a.kind(gvk); r != nil {
 		return a.objects[key{r.Plural, namespace, name}].object
 	}

@@ -70,6 +70,8 @@ type Batch struct {
 	Kind ChildKind
 	// Settings are the settings of random lives; nil means any settings with up to four children.
 	Settings []BatchSettings
+	// Known are the findings that are known.
+	Known []Known[BatchSettings]
 }
 
 // Play plays a life. The caller must not be in a synctest bubble.
@@ -82,13 +84,12 @@ func (b *Batch) Play(t *testing.T, life BatchLife) Result {
 	if kind.Begin == nil {
 		t.Fatalf("batch: kind: is required for children of kind %s", b.Child.Kind)
 	}
-	return play(t, &b.Program, life, func(p *player, _ Program) script {
+	return play(t, &b.Program, life, func(f *family, s BatchSettings) script {
 		return &batchScript{
-			player:   p,
+			family:   f,
 			batch:    b,
 			kind:     kind,
-			settings: life.Settings,
-			fates:    make(map[string]*fate),
+			settings: s,
 		}
 	})
 }
@@ -120,27 +121,45 @@ func (b *Batch) random(r draw) BatchSettings {
 
 func (b *Batch) edit(r draw) Step { return Step{Do: Edit, AtOnce: r.Int32N(4)} }
 
-// plain returns two lives without faults. In the first, the second child fails; in the second, the
-// parent is suspended for a while.
+// plain returns lives without faults. In the first, the second child fails; in the second, the parent is suspended
+// for a while. Then come lives of three parents: while the others do nothing, one ends, fails or is deleted. In the
+// last one, what has ended expires.
 func (b *Batch) plain() (lives []Life[BatchSettings]) {
 	settings := BatchSettings{Wanted: 2, AtOnce: 2, Retries: 6}
 	if b.Settings != nil {
 		settings = b.Settings[0]
 	}
 	wait := Step{Do: Wait, For: 30 * time.Second}
-	for _, steps := range [][]Step{
+	for n, steps := range [][]Step{
 		{wait, {Do: Succeed}, wait, {Do: Fail}, wait, {Do: Succeed}, wait},
 		{wait, {Do: Suspend}, wait, {Do: Resume}, wait, {Do: Succeed}, wait},
+		{wait, {Do: Succeed}, {Do: Succeed}, wait, {Do: Succeed, Parent: 2}, wait},
+		{wait, {Do: Fail}, {Do: Fail}, wait, {Do: Suspend, Parent: 2}, wait},
+		{wait, {Do: Succeed}, {Do: Succeed}, wait, {Do: Delete}, wait, {Do: Succeed, Parent: 1}, wait},
+		{{Do: Expire, For: 5 * time.Second}, wait, {Do: Succeed}, wait, wait, {Do: Fail}, wait, {Do: Succeed}, wait},
 	} {
 		isOut := func(s Step) bool { return !b.has(s.Do) }
-		lives = append(lives, BatchLife{Settings: settings, Steps: slices.DeleteFunc(steps, isOut)})
+		life := BatchLife{Settings: settings, Steps: slices.DeleteFunc(steps, isOut)}
+		if n >= 2 && n <= 4 {
+			life.Beside = []BatchSettings{settings, settings}
+		}
+		isExcluded := life.Beside != nil && !b.has(Several) || n == 5 && !b.has(Expire)
+		if !isExcluded {
+			lives = append(lives, life)
+		}
 	}
 	return lives
 }
 
-func (b *Batch) adapt(_ draw, s Step) (Step, bool) { return s, s.Do != Delete }
+func (b *Batch) later() []Life[BatchSettings] { return nil }
+
+func (b *Batch) adapt(_ draw, s Step) (Step, bool) { return s, true }
+
+func (b *Batch) beside(r draw) BatchSettings { return b.random(r) }
 
 func (b *Batch) program() *Program { return &b.Program }
+
+func (b *Batch) known() []Known[BatchSettings] { return b.Known }
 
 func (b *Batch) plainer() []func(*BatchSettings) {
 	if b.Settings != nil {

@@ -3,7 +3,9 @@ package blackbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,12 +25,16 @@ type worker struct {
 	noRetry, busyAfter, leavesRunning bool
 	succeedsEarly, twins, waitsForEdit, dropsKilled bool
 
+	// These need several parents, or a parent that is created again.
+	byPrefix, limitsAll, blocks, endsForGood bool
+
+	countsExisting, runsGone, quitsAtStart bool
+
 	dropped map[string]bool // the pods that it does not look at again
+	endings map[string]bool // the Jobs that have ended
 }
 
-const pods = "/api/v1/namespaces/default/pods"
-
-const parentJob = jobs + "/subject"
+func podsPath(of Object) string { return "/api/v1/namespaces/" + of.Namespace() + "/pods" }
 
 func (w worker) subject() *Batch {
 	return &Batch{
@@ -38,8 +44,9 @@ func (w worker) subject() *Batch {
 			Start: func(ctx context.Context, config *rest.Config) error {
 				c := w
 				c.client = &http.Client{Transport: config.Transport}
-				for ctx.Err() == nil {
-					if err := c.round(ctx); err != nil && c.noRetry {
+				c.endings = make(map[string]bool)
+				for first := true; ctx.Err() == nil; first = false {
+					if err := c.round(ctx); err != nil && (c.noRetry || first && c.quitsAtStart) {
 						<-ctx.Done()
 					} else if err != nil && c.waitsForEdit {
 						for before := c.generation(ctx); ctx.Err() == nil && c.generation(ctx) == before; {
@@ -55,26 +62,57 @@ func (w worker) subject() *Batch {
 	}
 }
 
-// generation reads the generation of the parent.
-func (w *worker) generation(ctx context.Context) any {
-	parent, _, _ := w.do(ctx, http.MethodGet, parentJob, nil)
-	return parent.Get("metadata", "generation")
+// generation reads the sum of the generations of all parents.
+func (w *worker) generation(ctx context.Context) (sum float64) {
+	list, _, _ := w.do(ctx, http.MethodGet, allJobs, nil)
+	for _, parent := range list.List("items") {
+		generation, _ := parent.Get("metadata", "generation").(float64)
+		sum += generation
+	}
+	return sum
 }
 
-// round counts the pods, and starts or deletes some.
+// round looks at each parent, and releases the pods of those that are gone.
 func (w *worker) round(ctx context.Context) error {
-	parent, code, err := w.do(ctx, http.MethodGet, parentJob, nil)
-	if code == http.StatusNotFound {
-		return w.release(ctx)
-	}
+	parents, _, err := w.do(ctx, http.MethodGet, allJobs, nil)
 	if err != nil {
 		return err
 	}
-	list, _, err := w.do(ctx, http.MethodGet, pods, nil)
+	list, _, err := w.do(ctx, http.MethodGet, "/api/v1/pods", nil)
 	if err != nil {
 		return err
 	}
 
+	var all error
+	running, orphans := 0, list.List("items")
+	for _, pod := range orphans {
+		if !PodEnded(pod) && !pod.isDeleted() {
+			running++
+		}
+	}
+	for _, parent := range parents.List("items") {
+		isOwn := func(pod Object) bool {
+			isSimilar := pod.Namespace() == parent.Namespace() && strings.HasPrefix(pod.Name(), parent.Name()+"-")
+			return pod.IsOwnedBy(parent.UID()) || w.byPrefix && isSimilar
+		}
+		var own []Object
+		for _, pod := range list.List("items") {
+			if isOwn(pod) {
+				own = append(own, pod)
+			}
+		}
+		orphans = slices.DeleteFunc(orphans, isOwn)
+		err := w.look(ctx, parent, own, running-len(own))
+		if err != nil && w.blocks {
+			return err
+		}
+		all = errors.Join(all, err)
+	}
+	return errors.Join(all, w.release(ctx, orphans))
+}
+
+// look counts the pods of a parent, and starts or deletes some.
+func (w *worker) look(ctx context.Context, parent Object, own []Object, others int) error {
 	number := func(field string) int {
 		n, _ := parent.Get("spec", field).(float64)
 		return int(n)
@@ -84,10 +122,17 @@ func (w *worker) round(ctx context.Context) error {
 	for _, c := range parent.List("status", "counted") {
 		counted[c.Text("name")] = c.Get("succeeded").(bool)
 	}
+	exists := map[string]bool{}
+	for _, pod := range own {
+		exists[pod.Name()] = true
+	}
+	if w.countsExisting {
+		maps.DeleteFunc(counted, func(name string, _ bool) bool { return !exists[name] })
+	}
 
 	var active []Object
 	done := map[string]bool{} // the indexes of succeeded pods
-	for _, pod := range list.List("items") {
+	for _, pod := range own {
 		if _, is := counted[pod.Name()]; !is && (PodEnded(pod) || pod.isDeleted()) {
 			counted[pod.Name()] = Pod.Succeeded(pod)
 		}
@@ -100,7 +145,7 @@ func (w *worker) round(ctx context.Context) error {
 	for name, is := range counted {
 		if is {
 			succeeded++
-			done[strings.Split(name, "-")[1]] = true
+			done[strings.Split(strings.TrimPrefix(name, parent.Name()), "-")[1]] = exists[name] || !w.runsGone
 		} else {
 			failed++
 		}
@@ -116,6 +161,9 @@ func (w *worker) round(ctx context.Context) error {
 	parent.Set(float64(succeeded), "status", "succeeded")
 	parent.Set(float64(failed), "status", "failed")
 
+	if w.endsForGood && w.endings[keyOf(parent)] {
+		return nil
+	}
 	if w.countsAgain {
 		before, _ := parent.Get("status", "seen").(float64)
 		parent.Set(before+1, "status", "seen")
@@ -149,11 +197,12 @@ func (w *worker) round(ctx context.Context) error {
 		ended = true
 	}
 
-	if _, _, err := w.do(ctx, http.MethodPut, parentJob+"/status", parent); err != nil {
+	if _, _, err := w.do(ctx, http.MethodPut, jobsPath(parent)+"/"+parent.Name()+"/status", parent); err != nil {
 		return err
 	}
+	w.endings[keyOf(parent)] = ended
 	if !w.keepsFinalizers {
-		if err := w.releasePods(ctx, list.List("items")); err != nil {
+		if err := w.releasePods(ctx, own); err != nil {
 			return err
 		}
 	}
@@ -161,6 +210,9 @@ func (w *worker) round(ctx context.Context) error {
 	want := min(number("parallelism"), wanted-succeeded)
 	if w.tooMany {
 		want = number("parallelism")
+	}
+	if w.limitsAll {
+		want = min(want, max(4-others, 0))
 	}
 	if ended || parent.Get("spec", "suspend") == true && !w.ignoresSuspend {
 		want = 0
@@ -170,7 +222,7 @@ func (w *worker) round(ctx context.Context) error {
 	}
 
 	for len(active) > want && !w.neverStops {
-		if _, _, err := w.do(ctx, http.MethodDelete, pods+"/"+active[0].Name(), nil); err != nil {
+		if _, _, err := w.do(ctx, http.MethodDelete, podsPath(active[0])+"/"+active[0].Name(), nil); err != nil {
 			return err
 		}
 		active = active[1:]
@@ -192,11 +244,11 @@ func (w *worker) fill(ctx context.Context, parent Object, active []Object,
 		}
 		done[text] = !w.twins
 		pod := Object{"metadata": map[string]any{
-			"name": fmt.Sprintf("subject-%d-%d-%d", index, attempt, len(active)), "annotations": map[string]any{"batch.kubernetes.io/job-completion-index": text},
+			"name": fmt.Sprintf("%s-%d-%d-%d", parent.Name(), index, attempt, len(active)), "annotations": map[string]any{"batch.kubernetes.io/job-completion-index": text},
 			"finalizers":      []any{"example.com/counted"},
-			"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": "subject", "kind": "Job", "apiVersion": "batch/v1", "controller": true}},
+			"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": parent.Name(), "kind": "Job", "apiVersion": "batch/v1", "controller": true}},
 		}}
-		created, code, err := w.do(ctx, http.MethodPost, pods, pod)
+		created, code, err := w.do(ctx, http.MethodPost, podsPath(parent), pod)
 		if err != nil && code != http.StatusConflict {
 			return err
 		}
@@ -210,7 +262,7 @@ func (w *worker) releasePods(ctx context.Context, all []Object) error {
 	for _, pod := range all {
 		if (PodEnded(pod) || pod.isDeleted()) && len(finalizers(pod)) > 0 && !w.dropped[pod.Name()] {
 			pod.Unset("metadata", "finalizers")
-			_, code, err := w.do(ctx, http.MethodPut, pods+"/"+pod.Name(), pod)
+			_, code, err := w.do(ctx, http.MethodPut, podsPath(pod)+"/"+pod.Name(), pod)
 			switch {
 			case err == nil, code == http.StatusNotFound:
 			case w.dropsKilled && pod.isDeleted():
@@ -226,16 +278,12 @@ func (w *worker) releasePods(ctx context.Context, all []Object) error {
 	return nil
 }
 
-// release removes the finalizers of all pods of a job that is gone.
-func (w *worker) release(ctx context.Context) error {
+// release removes the finalizers of the pods of jobs that are gone.
+func (w *worker) release(ctx context.Context, orphans []Object) error {
 	if w.keepsFinalizers {
 		return nil
 	}
-	list, _, err := w.do(ctx, http.MethodGet, pods, nil)
-	if err != nil {
-		return err
-	}
-	return w.releasePods(ctx, list.List("items"))
+	return w.releasePods(ctx, orphans)
 }
 
 // TestBatchPlay: each mistake is found by its check, in a life that a correct controller passes.
@@ -263,6 +311,10 @@ func TestBatchPlay(t *testing.T) {
 		{"ignores suspend", worker{ignoresSuspend: true}, two, []Step{wait, {Do: Suspend}, wait}, NothingRuns},
 		{"starts although it is suspended", worker{ignoresSuspend: true}, two, []Step{wait, {Do: Suspend}, wait, {Do: Remove}, wait}, NothingStarts},
 		{"stops nothing", worker{neverStops: true}, two, []Step{wait}, NothingRuns},
+		{"forgets a pod that has expired", worker{countsExisting: true}, two, []Step{{Do: Expire}, wait, {Do: Succeed}, wait, wait}, CountedOnce},
+		{"runs the index of a pod again that has expired", worker{runsGone: true}, BatchSettings{Wanted: 2, AtOnce: 2, Retries: 6, Indexed: true}, []Step{{Do: Expire}, wait, {Do: Succeed}, wait, {Do: Fail}, wait}, EndsRightly},
+		{"gives up after an error at its start", worker{quitsAtStart: true}, two, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
+		{"takes up a Job again that is created anew", worker{endsForGood: true}, two, []Step{wait, {Do: Succeed}, {Do: Succeed}, wait, {Do: Delete}, wait}, Ends},
 		{"writes without end", worker{busyAfter: true}, two, nil, Bounded},
 	} {
 		t.Run(test.name, func(t *testing.T) {

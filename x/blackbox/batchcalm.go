@@ -51,11 +51,12 @@ func (b *batchScript) calm() error {
 		return err
 	}
 	b.note(func() {
-		if n := b.writes - before; n > 20 {
+		if n := b.writes - before; n > 20*len(b.scripts) {
 			b.fail(Bounded, "%d writes in an hour, after the end", n)
 		}
 	})
-	return b.remove()
+	_, err := b.remove()
+	return err
 }
 
 // allSucceeded reports whether enough children have succeeded for the parent to end.
@@ -116,18 +117,19 @@ func (b *batchScript) calmSuspend() error {
 	return nil
 }
 
-// remove deletes the parent.
-func (b *batchScript) remove() error {
-	b.say("a user deletes it")
-	b.api.Delete(b.Parent, "default", "subject")
+// remove deletes the parent. It reports whether the parent is gone some minutes later. It fails if the parent or
+// a child is still there.
+func (b *batchScript) remove() (gone bool, err error) {
+	b.delete()
 	for range 3 {
 		if err := b.pass(time.Minute + b.lag); err != nil || !b.isUp() {
-			return err
+			return false, err
 		}
 	}
 
 	b.note(func() {
-		if parent := b.parent(); parent != nil {
+		parent := b.parent()
+		if gone = parent == nil; !gone {
 			b.fail(NothingLeft, "it was deleted, and is still there with the finalizers %v", finalizers(parent))
 		}
 		for _, child := range b.api.list(b.Child) {
@@ -137,5 +139,5 @@ func (b *batchScript) remove() error {
 			}
 		}
 	})
-	return nil
+	return gone, nil
 }

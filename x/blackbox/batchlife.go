@@ -9,7 +9,7 @@ import (
 
 // batchScript plays and watches the life of a parent that runs children until they are done.
 type batchScript struct {
-	*player
+	*family
 	batch *Batch
 	kind  ChildKind
 
@@ -34,22 +34,48 @@ type fate struct {
 }
 
 func (b *batchScript) begin() error {
-	parent, err := nameParent(b.batch.New(b.settings))
+	if b.place == 0 {
+		kind := b.kind
+		kind.Ended, kind.End = b.Ended, b.End
+		go b.runChildren(map[schema.GroupVersionKind]ChildKind{b.Child: kind})
+	}
+	return b.create()
+}
+
+// create creates the parent, and forgets everything about an earlier one.
+func (b *batchScript) create() error {
+	parent, err := b.named(b.batch.New(b.settings))
 	if err != nil {
 		return err
 	}
-	b.most = b.settings.AtOnce
-	if b.settings.Suspend {
-		b.suspended = time.Now()
-	}
-	b.tell("a user creates %s %s", b.Parent.Kind, b.settings)
+	b.note(func() {
+		b.uid, b.fates, b.tally = "", make(map[string]*fate), Tally{}
+		b.most, b.edited, b.suspended = b.settings.AtOnce, time.Time{}, time.Time{}
+		if b.settings.Suspend {
+			b.suspended = time.Now()
+		}
+		b.tell("a user creates %s %s%s", b.Parent.Kind, b.title(), b.settings)
+	})
+
 	created, err := b.api.Create(b.Parent, parent)
-	b.uid = created.UID()
-	kind := b.kind
-	kind.Ended, kind.End = b.Ended, b.End
-	go b.runChildren(map[schema.GroupVersionKind]ChildKind{b.Child: kind})
+	b.note(func() { b.uid = created.UID() })
 	return err
 }
+
+// recreate deletes the parent, and creates it again once its children are gone.
+func (b *batchScript) recreate() error {
+	parent := Object(nil)
+	if b.note(func() { parent = b.parent() }); parent == nil {
+		return nil
+	}
+	if gone, err := b.remove(); err != nil || !gone {
+		return err
+	}
+	return b.create()
+}
+
+// order is the same for all.
+func (b *batchScript) order() time.Duration { return 0 }
 
 func (b *batchScript) step(s Step) error {
 	next := b.settings
@@ -65,17 +91,22 @@ func (b *batchScript) step(s Step) error {
 		return b.edit(next)
 	case Remove:
 		if children := b.children(); len(children) > 0 {
-			b.note(func() {
-				if f := b.fates[children[0].UID()]; f != nil {
-					f.removed = true
-				}
-			})
+			b.note(func() { b.removes(children[0].UID()) })
 			b.say("a user deletes %s", children[0].Name())
 			b.api.Delete(b.Child, children[0].Namespace(), children[0].Name())
 		}
 		return nil
+	case Delete:
+		return b.recreate()
 	}
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
+}
+
+// removes notes that somebody other than the program deletes a child. The API must be locked.
+func (b *batchScript) removes(uid string) {
+	if f := b.fates[uid]; f != nil {
+		f.removed = true
+	}
 }
 
 // end ends the oldest running child. It reports whether there was one.
@@ -111,8 +142,8 @@ func (b *batchScript) edit(next BatchSettings) error {
 		b.settings = next
 	})
 
-	b.say("a user edits it: %s", next)
-	return b.api.Change(b.Parent, "default", "subject", func(o Object) { b.batch.Edit(o, next) })
+	b.say("a user edits %s: %s", b.it(), next)
+	return b.change(func(o Object) { b.batch.Edit(o, next) })
 }
 
 // saw checks a write. The API must be locked.
@@ -202,7 +233,7 @@ func (b *batchScript) checkNumber(child Object) {
 	if time.Now().After(b.shown(b.edited).Add(time.Minute)) {
 		most = b.settings.AtOnce
 	}
-	left := max(b.settings.Wanted-b.successes(), 0)
+	left := max(b.settings.Wanted-max(b.successes(), b.tally.Succeeded), 0)
 
 	switch {
 	case active > most:
@@ -243,9 +274,14 @@ func (b *batchScript) sawParent(parent Object) {
 	was, is := b.tally, b.batch.Tally(parent)
 	b.tally = is
 	succeeded, failed := int32(0), int32(0)
+	distinct, indexes := int32(0), make(map[string]bool) // successes of the same index count once
 	for _, f := range b.fates {
 		if f.succeeded {
 			succeeded++
+			if f.index == "" || !indexes[f.index] {
+				distinct++
+			}
+			indexes[f.index] = true
 		}
 		if f.failed || f.removed {
 			failed++
@@ -267,8 +303,8 @@ func (b *batchScript) sawParent(parent Object) {
 	case was.Ended && (!is.Ended || is.Success != was.Success):
 		b.fail(EndsOnce, "it had ended (success %v), and now it has not (success %v)", was.Success, is.Success)
 	case !is.Ended || was.Ended:
-	case is.Success && succeeded < b.settings.Wanted:
-		b.fail(EndsRightly, "it succeeds, and %d of %d children have", succeeded, b.settings.Wanted)
+	case is.Success && distinct < b.settings.Wanted:
+		b.fail(EndsRightly, "it succeeds, and %d of %d children have", distinct, b.settings.Wanted)
 	case is.Success && is.Succeeded != b.settings.Wanted:
 		b.fail(CountedOnce, "it succeeds, and counts %d of %d", is.Succeeded, b.settings.Wanted)
 	case !is.Success && failed <= b.settings.Retries:

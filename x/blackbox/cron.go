@@ -39,6 +39,8 @@ const (
 	History Check = "History"
 	// ActiveList: the parent's list of active children is correct once there are no more faults.
 	ActiveList Check = "ActiveList"
+	// KeepsTimes: the times in the status neither go back nor vanish (Cron.Times).
+	KeepsTimes Check = "KeepsTimes"
 	// ReportsPassed: a run is reported as skipped if a later run takes its place (Cron.Skipped).
 	ReportsPassed Check = "ReportsPassed"
 	// ReportsLate: a run is reported as skipped once its startingDeadlineSeconds have passed.
@@ -72,6 +74,9 @@ type Cron struct {
 	Slack time.Duration
 	// Active returns the UIDs in the parent's list of active children. It is nil if there is no such list.
 	Active func(parent Object) []string
+	// Times returns the times in the status of a parent that never go back, such as that of the last run. It is nil
+	// if there are none. The number of times is always the same.
+	Times func(parent Object) []time.Time
 	// Skipped returns the runs that an event reports as skipped: the time of the latest one, and
 	// how many they are. The zero Time means the latest run that is due. The other runs are the
 	// last ones before it, without those that have started. A negative number means all runs back
@@ -86,16 +91,18 @@ type Cron struct {
 	// limits.
 	Policies              []string
 	NoDeadline, NoHistory bool
+	// Known are the findings that are known.
+	Known []Known[CronSettings]
 }
 
 // Play plays a life. The caller must not be in a synctest bubble.
 func (c *Cron) Play(t *testing.T, life CronLife) Result {
 	t.Helper()
-	return play(t, &c.Program, life, func(p *player, _ Program) script {
+	return play(t, &c.Program, life, func(f *family, s CronSettings) script {
 		return &cronScript{
-			player:   p,
+			family:   f,
 			cron:     c,
-			settings: life.Settings,
+			settings: s,
 		}
 	})
 }

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,7 +42,13 @@ type naive struct {
 
 	staysInvalid, takesLabels, remembers, startsDeleted bool
 
-	seen Object // the parent in the last round
+	startsGone, losesTimes, quitsAtStart, panics bool
+
+	// These need several parents.
+	forgetsNamespaces, sharesList, countsOthers, blocks, forbidsAll, truncates, byLabel, byPrefix, deletesOthers bool
+
+	seen map[string]Object    // the parents in the last round, by namespace and name
+	last map[string]time.Time // the last run of each parent, by its name
 }
 
 // subject returns a Cron that runs the controller.
@@ -51,8 +59,9 @@ func (n naive) subject() *Cron {
 		Start: func(ctx context.Context, config *rest.Config) error {
 			c := n
 			c.client = &http.Client{Transport: config.Transport}
-			for ctx.Err() == nil {
-				if err := c.round(ctx); err != nil && n.givesUp {
+			c.seen, c.last = make(map[string]Object), make(map[string]time.Time)
+			for first := true; ctx.Err() == nil; first = false {
+				if err := c.round(ctx); err != nil && (n.givesUp || first && n.quitsAtStart) {
 					<-ctx.Done()
 				} else if err != nil && n.waitsForEnd {
 					for before := c.ended(ctx); ctx.Err() == nil && c.ended(ctx) == before; {
@@ -75,6 +84,9 @@ func (n naive) subject() *Cron {
 		Skipped: skippedByNaive,
 		Run:     func(o Object) time.Time { return o.Time("metadata", "annotations", "run") },
 		Active:  ActiveUIDs,
+		Times: func(o Object) []time.Time {
+			return []time.Time{o.Time("status", "last"), o.Time("status", "succeeded")}
+		},
 	}
 }
 
@@ -102,11 +114,23 @@ func (n *naive) do(ctx context.Context, method, path string, in any) (Object, in
 	return o, answer.StatusCode, err
 }
 
-const jobs = "/apis/batch/v1/namespaces/default/jobs"
+const (
+	jobs    = "/apis/batch/v1/namespaces/default/jobs"
+	allJobs = "/apis/batch/v1/jobs"
+)
+
+// taskPath is the path of a Task, and jobsPath that of the Jobs in the namespace of an object.
+func taskPath(parent Object) string {
+	return "/apis/example.com/v1/namespaces/" + parent.Namespace() + "/tasks/" + parent.Name()
+}
+
+func jobsPath(of Object) string { return "/apis/batch/v1/namespaces/" + of.Namespace() + "/jobs" }
+
+func keyOf(o Object) string { return o.Namespace() + "/" + o.Name() }
 
 // ended returns how many jobs have ended.
 func (n *naive) ended(ctx context.Context) (ended int) {
-	list, _, _ := n.do(ctx, http.MethodGet, jobs, nil)
+	list, _, _ := n.do(ctx, http.MethodGet, allJobs, nil)
 	for _, o := range list.List("items") {
 		if JobEnded(o) {
 			ended++
@@ -115,33 +139,77 @@ func (n *naive) ended(ctx context.Context) (ended int) {
 	return ended
 }
 
-// round reads the parent and its children, deletes old ones, writes the status and starts the latest run.
+// round reads the parents and their children, and looks at each parent.
 func (n *naive) round(ctx context.Context) error {
-	parent, code, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
-	if code == http.StatusNotFound && n.startsDeleted && n.seen != nil {
-		parent, err = n.seen.clone(), nil
+	tasks, _, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/tasks", nil)
+	if err != nil {
+		return err
 	}
+	list, _, err := n.do(ctx, http.MethodGet, allJobs, nil)
 	if err != nil {
 		return err
 	}
 
-	if n.remembers && n.seen != nil && n.seen.UID() != parent.UID() {
-		parent["status"] = n.seen["status"]
-	}
-	n.seen = parent
-	list, _, err := n.do(ctx, http.MethodGet, jobs, nil)
-	if err != nil {
-		return err
-	}
-
-	var active, ended []Object
-	for _, o := range list.List("items") {
-		if JobEnded(o) {
-			ended = append(ended, o)
-		} else {
-			active = append(active, o)
+	parents, children := tasks.List("items"), list.List("items")
+	for _, name := range slices.Sorted(maps.Keys(n.seen)) {
+		if slices.ContainsFunc(parents, func(o Object) bool { return keyOf(o) == name }) {
+			continue
+		}
+		gone := n.seen[name]
+		if n.startsDeleted {
+			parents = append(parents, gone.clone())
+		}
+		for _, child := range children {
+			if n.deletesOthers && child.Text("metadata", "labels", "task") == gone.Name() {
+				_, _, _ = n.do(ctx, http.MethodDelete, jobsPath(child)+"/"+child.Name(), nil)
+			}
 		}
 	}
+
+	var all error
+	var active []Object
+	for _, parent := range parents {
+		if !n.sharesList {
+			active = nil
+		}
+		var ended []Object
+		for _, o := range children {
+			switch {
+			case !JobEnded(o) && n.owns(parent, o):
+				active = append(active, o)
+			case JobEnded(o) && (n.countsOthers || n.owns(parent, o)):
+				ended = append(ended, o)
+			}
+		}
+		isBusy := n.forbidsAll && slices.ContainsFunc(children, func(o Object) bool { return !JobEnded(o) })
+
+		err := n.look(ctx, parent, slices.Clone(active), ended, isBusy)
+		if err != nil && n.blocks {
+			return err
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// owns reports whether a child is one of the parent's.
+func (n *naive) owns(parent, child Object) bool {
+	switch {
+	case n.byLabel:
+		return child.Text("metadata", "labels", "task") == parent.Name()
+	case n.byPrefix:
+		return child.Namespace() == parent.Namespace() && strings.HasPrefix(child.Name(), parent.Name()+"-")
+	}
+	return child.IsOwnedBy(parent.UID())
+}
+
+// look deletes old children of a parent, writes its status and starts its latest run.
+func (n *naive) look(ctx context.Context, parent Object, active, ended []Object, isBusy bool) error {
+	seenBefore := n.seen[keyOf(parent)]
+	if n.remembers && seenBefore != nil && seenBefore.UID() != parent.UID() {
+		parent["status"] = seenBefore["status"]
+	}
+	n.seen[keyOf(parent)] = parent
 
 	was := parent.clone()
 	if err := n.clean(ctx, parent, ended); err != nil {
@@ -158,10 +226,31 @@ func (n *naive) round(ctx context.Context) error {
 			parent.Set(true, "status", "invalid")
 		}
 		parent.Set("invalid", "status", "seen")
-		return n.record(ctx, was, parent, active)
+		return errors.Join(n.record(ctx, was, parent, active), err)
 	}
 
+	succeeded := parent.Time("status", "succeeded")
+	if n.losesTimes {
+		succeeded = time.Time{}
+	}
 	last := parent.Time("status", "last")
+	if n.startsGone {
+		last = time.Time{}
+	}
+	for _, child := range slices.Concat(active, ended) {
+		if at := child.Time("status", "completionTime"); at.After(succeeded) {
+			succeeded = at
+		}
+		if run := child.Time("metadata", "annotations", "run"); run.After(last) && n.startsGone {
+			last = run
+		}
+	}
+	if parent.Unset("status", "succeeded"); !succeeded.IsZero() {
+		parent.Set(succeeded.Format(time.RFC3339), "status", "succeeded")
+	}
+	if n.panics && len(ended) > 1 {
+		panic("two have ended")
+	}
 	from := parent.Time("metadata", "creationTimestamp")
 	if last.After(from) || !last.IsZero() && n.remembers {
 		from = last
@@ -204,7 +293,7 @@ func (n *naive) round(ctx context.Context) error {
 
 	if n.endsSuspended && suspended || n.deletesRunning && due && parent.Text("spec", "policy") == "Forbid" {
 		for _, o := range active {
-			if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
+			if _, _, err := n.do(ctx, http.MethodDelete, jobsPath(o)+"/"+o.Name(), nil); err != nil {
 				return err
 			}
 		}
@@ -214,11 +303,11 @@ func (n *naive) round(ctx context.Context) error {
 	held := false
 	if due && !suspended {
 		switch policy := parent.Text("spec", "policy"); {
-		case policy == "Forbid" && len(active) > 0 && !n.forgetsForbid:
+		case policy == "Forbid" && (len(active) > 0 || isBusy) && !n.forgetsForbid:
 			due, held = false, true
 		case policy == "Replace" && !n.neverReplaces:
 			for _, o := range active {
-				if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
+				if _, _, err := n.do(ctx, http.MethodDelete, jobsPath(o)+"/"+o.Name(), nil); err != nil {
 					return err
 				}
 			}
@@ -226,12 +315,19 @@ func (n *naive) round(ctx context.Context) error {
 		}
 	}
 
+	if n.forgetsNamespaces && !run.After(n.last[parent.Name()]) {
+		due = false
+	}
 	if due && !suspended {
-		name := fmt.Sprintf("subject-%d", run.Unix())
+		name := parent.Name()
+		if n.truncates {
+			name = name[:min(len(name), 40)]
+		}
+		name = fmt.Sprintf("%s-%d", name, run.Unix())
 		if n.randomNames {
 			name = fmt.Sprintf("subject-%d", now.UnixNano())
 		}
-		started, code, err := n.do(ctx, http.MethodPost, jobs, childOf(parent, name, run.Format(time.RFC3339)))
+		started, code, err := n.do(ctx, http.MethodPost, jobsPath(parent), childOf(parent, name, run.Format(time.RFC3339)))
 		if err != nil && code != http.StatusConflict && !n.swallows {
 			return err
 		}
@@ -239,18 +335,19 @@ func (n *naive) round(ctx context.Context) error {
 			active = append(active, started)
 		}
 		parent.Set(run.Format(time.RFC3339), "status", "last")
+		n.last[parent.Name()] = run
 	}
 
 	if err := n.record(ctx, was, parent, active); err != nil {
 		return err
 	}
-	return n.report(ctx, due && !suspended, held, s, from, run)
+	return n.report(ctx, parent, due && !suspended, held, s, from, run)
 }
 
 func childOf(parent Object, name, run string) Object {
 	return Object{"metadata": map[string]any{
-		"name": name, "annotations": map[string]any{"run": run},
-		"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": "subject", "kind": "Task", "apiVersion": "example.com/v1", "controller": true}},
+		"name": name, "annotations": map[string]any{"run": run}, "labels": map[string]any{"task": parent.Name()},
+		"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": parent.Name(), "kind": "Task", "apiVersion": "example.com/v1", "controller": true}},
 	}}
 }
 
@@ -267,8 +364,8 @@ func (n *naive) start(ctx context.Context, run string) error {
 // startEach starts each run that was missed.
 func (n *naive) startEach(ctx context.Context, parent Object, s schedule.Schedule, from, now time.Time) error {
 	for run := range s.Between(from, now) {
-		child := childOf(parent, fmt.Sprintf("subject-%d", run.Unix()), run.Format(time.RFC3339))
-		if _, code, err := n.do(ctx, http.MethodPost, jobs, child); err != nil && code != http.StatusConflict {
+		child := childOf(parent, fmt.Sprintf("%s-%d", parent.Name(), run.Unix()), run.Format(time.RFC3339))
+		if _, code, err := n.do(ctx, http.MethodPost, jobsPath(parent), child); err != nil && code != http.StatusConflict {
 			return err
 		}
 		parent.Set(run.Format(time.RFC3339), "status", "last")
@@ -278,7 +375,7 @@ func (n *naive) startEach(ctx context.Context, parent Object, s schedule.Schedul
 
 // report reports the runs that are skipped for a later run. Its possible mistakes: it reports the
 // later run itself, reports a run twice, reports a run that waits, or reports nothing.
-func (n *naive) report(ctx context.Context, started, held bool, s schedule.Schedule, from, run time.Time) error {
+func (n *naive) report(ctx context.Context, parent Object, started, held bool, s schedule.Schedule, from, run time.Time) error {
 	left := 0
 	switch {
 	case started && n.reportsStarted, held && n.reportsHeld:
@@ -290,13 +387,15 @@ func (n *naive) report(ctx context.Context, started, held bool, s schedule.Sched
 		return nil
 	}
 	event := Object{
-		"metadata": map[string]any{"name": fmt.Sprintf("subject-%x", time.Now().UnixNano())}, "involvedObject": map[string]any{"kind": "Task", "name": "subject"},
-		"type": "Normal", "reason": "Skipped", "message": fmt.Sprintf("%d until %d", left, run.Unix()),
+		"metadata":       map[string]any{"name": fmt.Sprintf("%s-%x", parent.Name(), time.Now().UnixNano())},
+		"involvedObject": map[string]any{"kind": "Task", "namespace": parent.Namespace(), "name": parent.Name()},
+		"type":           "Normal", "reason": "Skipped", "message": fmt.Sprintf("%d until %d", left, run.Unix()),
 	}
-	_, _, err := n.do(ctx, http.MethodPost, "/api/v1/namespaces/default/events", event)
+	events := "/api/v1/namespaces/" + parent.Namespace() + "/events"
+	_, _, err := n.do(ctx, http.MethodPost, events, event)
 	if err == nil && n.reportsTwice {
 		event["count"] = 2
-		_, _, err = n.do(ctx, http.MethodPut, "/api/v1/namespaces/default/events/"+event.Name(), event)
+		_, _, err = n.do(ctx, http.MethodPut, events+"/"+event.Name(), event)
 	}
 	return err
 }
@@ -321,7 +420,7 @@ func (n *naive) record(ctx context.Context, was, parent Object, active []Object)
 	if equalObjects(was, parent) {
 		return nil
 	}
-	_, _, err := n.do(ctx, http.MethodPut, "/apis/example.com/v1/namespaces/default/tasks/subject/status", parent)
+	_, _, err := n.do(ctx, http.MethodPut, taskPath(parent)+"/status", parent)
 	return err
 }
 
@@ -341,7 +440,7 @@ func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error 
 			o.Time("metadata", "annotations", "run").After(parent.Time("status", "last")) {
 			continue
 		}
-		if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
+		if _, _, err := n.do(ctx, http.MethodDelete, jobsPath(o)+"/"+o.Name(), nil); err != nil {
 			return err
 		}
 	}
@@ -367,7 +466,7 @@ func TestPlay(t *testing.T) {
 		{"replaces nothing", naive{neverReplaces: true}, CronSettings{Policy: "Replace"}, []Step{wait}, Replaces},
 		{"forgets the deadline", naive{forgetsDeadline: true}, CronSettings{StartingDeadlineSeconds: ptr[int64](15)}, []Step{{Do: Restart, For: 150 * time.Second}, wait}, Deadline},
 		{"gives up after a refusal", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
-		{"gives up after a conflict", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Conflict, Nth: 2}, wait}, Starts},
+		{"gives up after a conflict", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Conflict, Nth: 3}, wait}, Starts},
 		{"gives up after a lost reply", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: LoseReply, Nth: 2}, wait}, Starts},
 		{"gives up after 100 missed runs", naive{catchesUp: true}, CronSettings{}, []Step{{Do: Restart, For: 2 * time.Hour}}, Starts},
 		{"gives up until a job ends", naive{waitsForEnd: true}, CronSettings{}, []Step{wait, {Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
@@ -394,6 +493,10 @@ func TestPlay(t *testing.T) {
 		{"takes a label for an edit", naive{takesLabels: true}, CronSettings{Schedule: "*/5 * * * *"}, []Step{{Do: Wait, For: 4*time.Minute + 47*time.Second}, {Do: Touch}, wait, wait, wait}, Retries},
 		{"takes a new parent for the old one", naive{remembers: true}, CronSettings{}, []Step{wait, {Do: Delete}, wait}, OnSchedule},
 		{"starts runs of a parent that is gone", naive{startsDeleted: true}, CronSettings{}, []Step{wait, {Do: Delete}, wait}, Left},
+		{"starts a run again whose child has expired", naive{startsGone: true}, CronSettings{Schedule: "*/5 * * * *"}, []Step{{Do: Expire, For: 10 * time.Second}, {Do: Wait, For: 9 * time.Minute}, {Do: Succeed}, wait}, NoRunTwice},
+		{"forgets a time whose child has expired", naive{losesTimes: true}, CronSettings{Schedule: "*/5 * * * *"}, []Step{{Do: Expire, For: 30 * time.Second}, {Do: Wait, For: 9 * time.Minute}, {Do: Succeed}, wait}, KeepsTimes},
+		{"gives up after an error at its start", naive{quitsAtStart: true}, CronSettings{}, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
+		{"panics", naive{panics: true}, CronSettings{}, []Step{wait, {Do: Succeed}, {Do: Fail}, wait}, Panics},
 		{"starts runs again after a crash", naive{randomNames: true}, CronSettings{}, []Step{{Do: Break, Fault: CrashAfter, Nth: 2}, wait}, NoRunTwice},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -556,6 +659,9 @@ func TestFind_Planted(t *testing.T) {
 		{"deletes all that have ended", naive{deletesAll: true}, History, 0, 60},
 		{"lists what has ended until the next run", naive{listsLate: true}, ActiveList, 0, 60},
 		{"does not come back from an invalid schedule", naive{staysInvalid: true}, Starts, 0, 400},
+		{"starts a run again whose child has expired", naive{startsGone: true}, NoRunTwice, 1, 0},
+		{"forgets a time whose child has expired", naive{losesTimes: true}, KeepsTimes, 1, 0},
+		{"gives up after an error at its start", naive{quitsAtStart: true}, Starts, 1, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.wrong.every = 20*time.Second + 70*time.Millisecond // never at the instant of a step

@@ -39,6 +39,11 @@ func CronJobRun(child Object) time.Time {
 	return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
 }
 
+// CronJobTimes returns the times in the status of a CronJob that never go back.
+func CronJobTimes(parent Object) []time.Time {
+	return []time.Time{parent.Time("status", "lastScheduleTime"), parent.Time("status", "lastSuccessfulTime")}
+}
+
 // ActiveUIDs returns the UIDs in status.active of a CronJob.
 func ActiveUIDs(parent Object) (uids []string) {
 	for _, ref := range parent.List("status", "active") {

@@ -11,7 +11,7 @@ import (
 
 // cronScript plays and watches the life of a parent with a schedule.
 type cronScript struct {
-	*player
+	*family
 	cron *Cron
 
 	settings  CronSettings
@@ -21,6 +21,7 @@ type cronScript struct {
 	invalid   bool                // the current schedule does not parse
 	created   time.Time           // when the parent was created
 	deleted   time.Time           // when the parent was deleted; zero if it was not
+	last      Object              // the parent as it was created last
 	runs      map[int64]*run      // the runs that were started or reported, by Unix time
 	periods   []period            // one for each change of the settings; the last one is in force
 	born      []*cronChild        // in the order of their creation
@@ -43,32 +44,52 @@ func (c *cronScript) create(first CronSettings) error {
 	if c.note(func() { err = c.set(first) }); err != nil {
 		return err
 	}
-	parent, err := nameParent(c.cron.New(first))
+	parent, err := c.named(c.cron.New(first))
 	if err != nil {
 		return err
 	}
-	c.say("a user creates %s %s", c.Parent.Kind, first)
-	_, err = c.api.Create(c.Parent, parent)
+	c.say("a user creates %s %s%s", c.Parent.Kind, c.title(), first)
+	created, err := c.api.Create(c.Parent, parent)
+	c.note(func() { c.last = created })
 	return err
+}
+
+// remove deletes the parent. It reports whether the parent is gone a minute later, and fails if it is not.
+func (c *cronScript) remove() (gone bool, err error) {
+	c.note(func() { c.deleted = time.Now() })
+	c.delete()
+	if err := c.pass(time.Minute + 2*c.lag); err != nil || !c.isUp() {
+		return false, err
+	}
+	c.note(func() {
+		parent := c.parent()
+		if gone = parent == nil; !gone {
+			c.fail(Left, "it was deleted, and is still there with the finalizers %v", finalizers(parent))
+		}
+	})
+	return gone, nil
 }
 
 // recreate deletes the parent, and creates it again once its children are gone.
 func (c *cronScript) recreate() error {
 	parent := Object(nil)
-	c.note(func() { parent, c.deleted = c.parent(), time.Now() })
-	if parent == nil || c.invalid {
+	if c.note(func() { parent = c.parent() }); parent == nil || c.invalid {
 		return nil
 	}
-	c.say("a user deletes it")
-	c.api.Delete(c.Parent, parent.Namespace(), parent.Name())
-	if err := c.pass(time.Minute + 2*c.lag); err != nil || !c.isUp() {
+	if gone, err := c.remove(); err != nil || !gone {
 		return err
 	}
-	if c.note(func() { parent = c.parent() }); parent != nil {
-		c.note(func() { c.fail(Left, "it was deleted, and is still there with the finalizers %v", finalizers(parent)) })
-		return nil
-	}
 	return c.create(c.settings)
+}
+
+// order is the time between two runs. Parents that start nothing come last, since their calm makes them start runs.
+func (c *cronScript) order() time.Duration {
+	const never = 1000 * time.Hour
+	if c.settings.Suspend || c.invalid {
+		return never
+	}
+	first := c.inForce().Next(time.Now())
+	return c.inForce().Next(first).Sub(first)
 }
 
 // set notes new settings.
@@ -112,11 +133,7 @@ func (c *cronScript) step(s Step) error {
 		return c.edit(next)
 	case Remove:
 		if children := c.children(); len(children) > 0 {
-			c.note(func() {
-				if child := c.byUID[children[0].UID()]; child != nil {
-					child.removed = true
-				}
-			})
+			c.note(func() { c.removes(children[0].UID()) })
 			c.say("a user deletes %s", children[0].Name())
 			c.api.Delete(c.Child, children[0].Namespace(), children[0].Name())
 		}
@@ -125,6 +142,13 @@ func (c *cronScript) step(s Step) error {
 		return c.recreate()
 	}
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
+}
+
+// removes notes that somebody other than the program deletes a child. The API must be locked.
+func (c *cronScript) removes(uid string) {
+	if child := c.byUID[uid]; child != nil {
+		child.removed = true
+	}
 }
 
 // end ends the oldest running child. It reports whether there was one.
@@ -151,7 +175,7 @@ func (c *cronScript) edit(next CronSettings) error {
 	if next == c.settings {
 		return nil
 	}
-	parent, err := nameParent(c.cron.New(next))
+	parent, err := c.named(c.cron.New(next))
 	if err != nil {
 		return err
 	}
@@ -159,8 +183,8 @@ func (c *cronScript) edit(next CronSettings) error {
 	if c.note(func() { err = c.set(next) }); err != nil {
 		return err
 	}
-	c.say("a user edits it: %s", next)
-	err = c.api.Change(c.Parent, parent.Namespace(), "subject", func(o Object) { o["spec"] = parent["spec"] })
+	c.say("a user edits %s: %s", c.it(), next)
+	err = c.change(func(o Object) { o["spec"] = parent["spec"] })
 	if err == nil || !c.invalid {
 		return err
 	}
@@ -173,10 +197,16 @@ func (c *cronScript) edit(next CronSettings) error {
 func (c *cronScript) saw(w write) {
 	if w.BySubject && w.Resource.reports {
 		for _, e := range eventsOf(w) {
-			c.reported(e)
+			isAbout := e.Regarding.Text("name") == c.name && e.Regarding.Text("namespace") == c.namespace
+			if len(c.scripts) == 1 || isAbout {
+				c.reported(e)
+			}
 		}
 	}
 
+	if w.Resource.GroupVersionKind == c.Parent && w.BySubject && c.cron.Times != nil {
+		c.sawTimes(w.Old, w.New)
+	}
 	if w.Resource.GroupVersionKind != c.Child {
 		return
 	}
@@ -188,7 +218,8 @@ func (c *cronScript) saw(w write) {
 		return
 	}
 	parent := c.parent()
-	if parent == nil && w.BySubject && time.Now().After(c.shown(c.deleted).Add(time.Second)) {
+	isDeleted := parent == nil && w.BySubject && c.owned(c.last, w.New)
+	if isDeleted && time.Now().After(c.shown(c.deleted).Add(time.Second)) {
 		c.fail(Left, "%s is started, and the %s was deleted %s ago", w.New.Name(), c.Parent.Kind, time.Since(c.deleted))
 	}
 	if w.BySubject && parent != nil && c.owned(parent, w.New) {
@@ -196,6 +227,21 @@ func (c *cronScript) saw(w write) {
 		c.started(parent, w.New, child.run)
 		c.born = append(c.born, child)
 		c.byUID[w.New.UID()] = child
+	}
+}
+
+// sawTimes checks that the times in the status of the parent do not go back.
+func (c *cronScript) sawTimes(old, next Object) {
+	isOwn := old != nil && next != nil && old.Namespace() == c.namespace && old.Name() == c.name
+	if !isOwn {
+		return
+	}
+	is := c.cron.Times(next)
+	for i, was := range c.cron.Times(old) {
+		if was.IsZero() || !is[i].Before(was) {
+			continue
+		}
+		c.fail(KeepsTimes, "a time in its status was %s, and is now %s", clock(was), clock(is[i]))
 	}
 }
 
@@ -289,10 +335,19 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 	return nil
 }
 
-// calm plays the end of a life, without faults: the program must start the next runs, and all
+// calm plays the end of a life. If there are other parents, this one is deleted then.
+func (c *cronScript) calm() error {
+	if err := c.recover(); err != nil || !c.isUp() || len(c.scripts) == 1 {
+		return err
+	}
+	_, err := c.remove()
+	return err
+}
+
+// recover plays the end of a life, without faults: the program must start the next runs, and all
 // checks must hold in the end. If the policy allows it, the first run comes before any edit and
 // before a child ends, since an edit or an end would wake a sleeping program.
-func (c *cronScript) calm() error {
+func (c *cronScript) recover() error {
 	if !c.settings.Suspend && !c.invalid && c.settings.Policy != "Forbid" {
 		if err := c.pass(c.slack()); err != nil || !c.isUp() {
 			return err
@@ -358,7 +413,7 @@ func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 		if c.runAt(run).child == "" {
 			c.fail(Starts, "the run of %s has not started by %s", clock(run), time.Now().UTC().Format("15:04:05"))
 		}
-		if n := c.writes - before; n > 200 {
+		if n := c.writes - before; n > 200*len(c.scripts) {
 			c.fail(Bounded, "%d writes for a run", n)
 		}
 	})
@@ -431,14 +486,18 @@ func (c *Cron) schedules() []string {
 	return []string{"* * * * *", "*/5 * * * *", "*/5 * * * *", "0 * * * *", "30 2 * * *"}
 }
 
+// invalid is not a valid schedule.
+const invalid = "61 * * * *"
+
 func (c *Cron) edit(r draw) Step {
 	if r.IntN(5) == 0 {
-		return Step{Do: Edit, Schedule: "61 * * * *"} // not a valid schedule
+		return Step{Do: Edit, Schedule: invalid}
 	}
 	return Step{Do: Edit, Schedule: pick(r, c.schedules())}
 }
 
-// plain returns a life for each policy, with two runs: the first one succeeds, and the second one fails.
+// plain returns a life for each policy, with two runs: the first one succeeds, and the second one fails. Then come
+// lives of several parents, and one in which what has ended expires.
 func (c *Cron) plain() (lives []Life[CronSettings]) {
 	begin := 10*time.Hour + 2*time.Minute + 10*time.Second
 	text, each := c.rarest(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(begin))
@@ -450,7 +509,48 @@ func (c *Cron) plain() (lives []Life[CronSettings]) {
 			Steps:    []Step{run, {Do: Succeed}, run, {Do: Fail}},
 		})
 	}
+	if c.has(Several) {
+		for _, life := range slices.Clone(lives) {
+			lives = append(lives, c.crowded(life))
+		}
+	}
+	if c.has(Expire) {
+		long := Step{Do: Wait, For: each / 5 * 9} // the child has run for most of the time until the next run
+		expires := lives[0]
+		expires.Steps = []Step{{Do: Expire, For: 30 * time.Second}, long, {Do: Succeed}, long, {Do: Fail}, run}
+		lives = append(lives, expires)
+	}
 	return lives
+}
+
+func (c *Cron) later() []Life[CronSettings] { return nil }
+
+// crowded returns the life with four parents. A child of the second one runs for long, the third one has an invalid
+// schedule for a while, and the last one is deleted and created again.
+func (c *Cron) crowded(life CronLife) CronLife {
+	run := life.Steps[0]
+	steps := []Step{
+		{Do: Edit, Parent: 2, Schedule: invalid},
+		run,
+		{Do: Succeed},
+		{Do: Delete, Parent: 3},
+		{Do: Succeed, Parent: 3},
+		run,
+		{Do: Edit, Parent: 2, Schedule: life.Settings.Schedule},
+		{Do: Fail},
+		run,
+	}
+	life.Steps = slices.DeleteFunc(steps, func(s Step) bool { return !c.has(s.Do) })
+	keeping := func(n int32) CronSettings {
+		s := life.Settings
+		if !c.NoHistory {
+			s.KeepSucceeded, s.KeepFailed = &n, &n
+		}
+		return s
+	}
+	life.Beside = []CronSettings{keeping(0), keeping(1), keeping(2)}
+	life.Settings = keeping(3)
+	return life
 }
 
 // rarest returns the schedule with the longest time between two runs, up to an hour, or else the first one.
@@ -479,7 +579,11 @@ func (c *Cron) policies() []string {
 
 func (c *Cron) adapt(_ draw, s Step) (Step, bool) { return s, true }
 
+func (c *Cron) beside(r draw) CronSettings { return c.random(r) }
+
 func (c *Cron) program() *Program { return &c.Program }
+
+func (c *Cron) known() []Known[CronSettings] { return c.Known }
 
 // plainer returns changes that simplify settings.
 func (c *Cron) plainer() []func(*CronSettings) {

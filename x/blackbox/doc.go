@@ -22,9 +22,13 @@
 // program runs with its own manager, watches, predicates and queues. Each life is a list of steps.
 // The search first plays short lives, without faults and then with faults in all of their
 // writes ([Search].Short). Then it plays random ones. It makes its findings as short as it can, and
-// prints each as a story and as a test that plays it again. Errors are lines of the story if the
-// program logs them with the logr.Logger of Start's context, or passes them to HandleError of
-// apimachinery.
+// prints each as a story and as a test that plays it again. Errors and messages are lines of the
+// story if the program logs them with the logr.Logger of Start's context, or passes them to
+// HandleError of apimachinery. So is a panic ([Panics]).
+//
+// Some lives have several parents ([Life].Beside), whose names are easily confused. They show what
+// one parent does to another: a child that is taken for that of another parent, a failing parent
+// that keeps the others waiting, or a limit over all.
 //
 // # What a controller may need
 //
@@ -45,8 +49,8 @@
 // # What is checked
 //
 // See [Check]. An [Operator] needs no model. The objects after its life are compared with those
-// after three other lives: the same life without faults, the same life without a user's deletion,
-// and the life of a parent that was created in its edited form. Edits that the operator does not
+// after other lives: the same life without faults, the same life without a user's deletion, the life
+// of a parent that was created in its edited form, and the lives of several parents each alone. Edits that the operator does not
 // support must be refused, by Resource.Admit, unless it writes nothing for a parent that was
 // created in this form. Errors that it logs again and again without a fault are logged by the test:
 // the API may lack a kind that it needs.
@@ -58,7 +62,7 @@
 //
 // Writes are refused, conflict, or lose their reply. The program crashes before or after a write
 // ([Fault]), restarts with caches that are behind, runs as two replicas ([Program.Replicas]), or
-// has a clock that jumps ([Program.Clock]). Watches are late, show the kinds in another order
+// has a clock that jumps ([Program.Clock]). Children that have ended expire ([Expire]). Watches are late, show the kinds in another order
 // ([Hold]), or restart and show several changes as one ([Relist]). Writes of events never fail and
 // are kept ([Result].Events).
 //

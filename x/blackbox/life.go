@@ -25,7 +25,7 @@ const (
 	Edit    Action = "Edit"
 	Touch   Action = "Touch"
 	// Remove deletes the oldest child on behalf of a user. Delete deletes the parent. The parent of
-	// a Cron is created again after a minute. A Batch has no Delete.
+	// a Cron or a Batch is created again, under the same name, once its children are gone.
 	Remove Action = "Remove"
 	Delete Action = "Delete"
 	// Restart ends the program and starts it again after the time of the step.
@@ -40,14 +40,22 @@ const (
 	Relist Action = "Relist"
 	// Overlap starts a second replica, and ends the first one after the time of the step.
 	Overlap Action = "Overlap"
+	// Expire deletes each child once it has ended and the time of the step has passed, from now on, as
+	// ttlSecondsAfterFinished does for Jobs, and the garbage collector for pods.
+	Expire Action = "Expire"
 	// Skew puts the clock of Now ahead by the time of the step, or behind if it is negative.
 	Skew Action = "Skew"
+	// Several is no step, but stands in [Program.Without] for a program that can have only one parent.
+	Several Action = "Several"
 )
 
 // Step is one step of a life.
 type Step struct {
 	Do  Action
 	For time.Duration
+	// Parent is the parent on which a user acts, or whose child ends: 0 for the one with the Settings of the
+	// life, n for the one with Beside[n-1].
+	Parent int
 	// Edit sets Schedule or AtOnce, or applies Set, a JSON merge patch of the example.
 	Schedule string
 	AtOnce   int32
@@ -64,10 +72,14 @@ type Step struct {
 	Of string
 }
 
-// Life is a run of the test with one parent, as a list of steps. Playing a life again gives the
-// same result, as far as the program is deterministic.
+// Life is a run of the test with one parent or several, as a list of steps. Playing a life again gives
+// the same result, as far as the program is deterministic.
 type Life[S Settings] struct {
 	Settings S
+	// Beside has the settings of more parents, at most 20. The first one has the name of the parent, and
+	// is in another namespace. The others are in the same namespace, with names that differ in the last
+	// of 52 letters.
+	Beside []S
 	// Begin is the time of day at which the life begins.
 	Begin time.Duration
 	// Lag is the delay of the watches.
@@ -92,6 +104,13 @@ func (l Life[S]) source() string {
 	kind := strings.Replace(reflect.TypeOf(l.Settings).String(), "Settings", "Life", 1)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s{\n\t\tSettings: %T%s,\n", kind, l.Settings, source(reflect.ValueOf(l.Settings)))
+	if len(l.Beside) > 0 {
+		fmt.Fprintf(&b, "\t\tBeside: %T{\n", l.Beside)
+		for _, s := range l.Beside {
+			b.WriteString("\t\t\t" + source(reflect.ValueOf(s)) + ",\n")
+		}
+		b.WriteString("\t\t},\n")
+	}
 	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n", l.Begin, l.Begin, l.Lag, l.Lag)
 	b.WriteString("\t\tSteps: []blackbox.Step{\n")
 	for _, s := range l.Steps {

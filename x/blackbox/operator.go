@@ -21,6 +21,8 @@ const (
 	Edited Check = "Edited"
 	// Heals: objects that a user has deleted exist again.
 	Heals Check = "Heals"
+	// Apart: the objects of several parents are those of each parent alone, taken together.
+	Apart Check = "Apart"
 )
 
 // Operator is a program of any kind. No check knows what it does: the kit compares the objects
@@ -39,8 +41,9 @@ type Operator struct {
 	// compared with those of the same life without faults. A key is a kind and a prefix of a path,
 	// such as "Deployment status.restarts".
 	MayDiffer map[string]string
+	Known     []Known[OperatorSettings]
 
-	known  map[string]remains // what remains of lives without faults, by their source
+	seen   map[string]remains // what remains of lives without faults, by their source
 	warned map[string]bool    // the errors that were reported as warnings
 }
 
@@ -60,15 +63,13 @@ func (s OperatorSettings) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", s.Example, s.Set))
 }
 
-// Test plays lives, and fails with a report for each check that does not hold.
+// Test plays the lives of Known and those of a search, and fails with a report for each other check that does not hold.
 func (o *Operator) Test(t *testing.T, s Search) {
 	t.Helper()
-	for _, f := range o.Find(t, s) {
-		t.Errorf("%s", f)
-	}
+	test(t, profile[OperatorSettings](o), s)
 }
 
-// Find plays lives, and returns the findings, the most frequent first.
+// Find plays lives, and returns the findings that are not Known, the most frequent first.
 func (o *Operator) Find(t *testing.T, s Search) []Finding[OperatorSettings] {
 	t.Helper()
 	return find(t, profile[OperatorSettings](o), s)
@@ -78,7 +79,7 @@ func (o *Operator) Find(t *testing.T, s Search) []Finding[OperatorSettings] {
 // in a synctest bubble.
 func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 	t.Helper()
-	result, got := o.play(t, life, 0)
+	result, got := o.play(t, life, 0, everyone)
 	if got.calm == nil {
 		return result
 	}
@@ -87,20 +88,24 @@ func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 	faultless := withoutFaults(life)
 	switch {
 	case faultless.source() != life.source():
-		if want := o.reference(t, faultless); want.calm != nil {
+		if want := o.reference(t, faultless, everyone); want.calm != nil {
 			v.compare(Remains, want.calm, got.calm, want.free)
 			v.compare(Remains, want.gone, got.gone, want.free)
 		}
 	// A program may count a deleted object as a failure, and then wait longer after later failures.
 	case has(life.Steps, Remove) && !has(life.Steps, Fail):
-		if want := o.reference(t, without(life, Remove)); want.calm != nil {
+		if want := o.reference(t, without(life, Remove), everyone); want.calm != nil {
 			v.compare(Heals, want.calm, got.calm, want.free)
 		}
+	case len(life.Beside) > 0:
+		free := o.reference(t, life, everyone).free
+		v.compare(Left, got.before, got.gone, free)
+		o.compareApart(t, &v, life, got.calm, free)
 	default:
-		free := o.reference(t, life).free
+		free := o.reference(t, life, everyone).free
 		v.compare(Left, got.before, got.gone, free)
 		if got.edited != nil && !has(life.Steps, Succeed, Fail, Delete) {
-			want := o.reference(t, OperatorLife{Settings: *got.edited, Begin: life.Begin})
+			want := o.reference(t, OperatorLife{Settings: *got.edited, Begin: life.Begin}, everyone)
 			isAccepted := want.calm != nil // by the API
 			if isAccepted && !want.isRefused {
 				v.compare(Edited, want.calm, got.calm, want.free)
@@ -111,8 +116,12 @@ func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 	return result
 }
 
-// play plays a life and compares nothing. UIDs are numbered from born+1 on.
-func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, remains) {
+// everyone means that all parents of a life are created.
+const everyone = -1
+
+// play plays a life and compares nothing. UIDs are numbered from born+1 on. If only is not everyone, only this parent
+// is created.
+func (o *Operator) play(t *testing.T, life OperatorLife, born, only int) (Result, remains) {
 	t.Helper()
 	program := o.Program
 	program.Resources = slices.Clone(o.Resources)
@@ -122,23 +131,31 @@ func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, rema
 			program.Resources = append(program.Resources, r)
 		}
 	}
-	played := &operatorScript{operator: o, settings: life.Settings, born: born}
 
-	// The first faults are set after the start of the program, and before the parent is created.
+	// The first faults are set after the start of the program, and before the parents are created.
 	first := slices.IndexFunc(life.Steps, func(s Step) bool { return s.Do != Break })
 	if first < 0 {
 		first = len(life.Steps)
 	}
+	var creations []Step
+	for place := range 1 + len(life.Beside) {
+		creations = append(creations, Step{Do: create, Parent: place})
+	}
 	life.Steps = slices.Concat(
 		[]Step{{Do: Wait, For: time.Minute}},
 		life.Steps[:first],
-		[]Step{{Do: create}},
+		creations,
 		life.Steps[first:],
 	)
 
-	result := play(t, &program, life, func(p *player, _ Program) script {
-		played.player = p
-		return played
+	var played *operatorScript
+	result := play(t, &program, life, func(f *family, s OperatorSettings) script {
+		isAbsent := only != everyone && f.place != only
+		of := &operatorScript{family: f, operator: o, settings: s, born: born, absent: isAbsent}
+		if f.place == 0 {
+			played = of
+		}
+		return of
 	})
 	before := 0 // writes that were tried before the parent was created
 	for before < len(result.changing) && result.changing[before] <= played.startedAt {
@@ -154,13 +171,13 @@ func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, rema
 // reference returns the objects that remain of a life without faults. It plays the life twice, at
 // different times of day and with different UIDs. Whatever differs between the two plays may also
 // differ in other lives.
-func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
-	key := life.source()
-	if known, is := o.known[key]; is {
+func (o *Operator) reference(t *testing.T, life OperatorLife, only int) remains {
+	key := fmt.Sprint(only, life.source())
+	if known, is := o.seen[key]; is {
 		return known
 	}
 
-	result, r := o.play(t, life, 0)
+	result, r := o.play(t, life, 0, only)
 	if !has(life.Steps, Edit) {
 		o.warn(t, result.errors)
 	}
@@ -168,7 +185,7 @@ func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	r.isRefused = len(result.changing) == 0
 	again := life
 	again.Begin += 5*time.Hour + 7*time.Minute + 13*time.Second
-	_, second := o.play(t, again, 1000)
+	_, second := o.play(t, again, 1000, only)
 
 	r.free = &freedom{
 		names:     make(map[string]bool),
@@ -178,10 +195,10 @@ func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	}
 	r.free.learn(r.calm, second.calm)
 	r.free.learn(r.gone, second.gone)
-	if o.known == nil {
-		o.known = make(map[string]remains)
+	if o.seen == nil {
+		o.seen = make(map[string]remains)
 	}
-	o.known[key] = r
+	o.seen[key] = r
 	return r
 }
 
@@ -234,9 +251,54 @@ func has(steps []Step, actions ...Action) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool { return slices.Contains(actions, s.Do) })
 }
 
+// compareApart compares the objects of several parents with those of each parent in a life of its own. An object that
+// two parents write differently may hold what both want. It fails if the object is what only one of them wants.
+func (o *Operator) compareApart(t *testing.T, v *verdict, life OperatorLife, got []Object, free *freedom) {
+	t.Helper()
+	var want []Object
+	contested := make(map[string][]Object) // what different parents want
+	for place := range 1 + len(life.Beside) {
+		alone := life
+		alone.Steps = slices.DeleteFunc(slices.Clone(life.Steps), func(s Step) bool {
+			isOfAll := s.Do == Succeed || s.Do == Fail
+			return s.Parent != place && ofParents[s.Do] && !isOfAll
+		})
+		for i := range alone.Steps {
+			alone.Steps[i].Parent = place
+		}
+		only := everyone
+		if alone.Beside = nil; place > 0 { // the settings of the others do not matter
+			only, alone.Settings, alone.Beside = place, OperatorSettings{}, make([]OperatorSettings, place)
+			alone.Beside[place-1] = life.Beside[place-1]
+		}
+
+		r := o.reference(t, alone, only)
+		free = free.with(r.free)
+		for _, object := range r.calm {
+			i := slices.IndexFunc(want, func(other Object) bool { return nameOf(other) == nameOf(object) })
+			switch {
+			case i < 0:
+				want = append(want, object)
+			case free.isDifferent(want[i], object):
+				name := nameOf(object)
+				contested[name] = append(contested[name], want[i], object)
+			}
+		}
+	}
+
+	for _, object := range got {
+		isGot := func(wanted Object) bool { return !free.isDifferent(wanted, object) }
+		if _, off := v.off[Apart]; !off && slices.ContainsFunc(contested[nameOf(object)], isGot) {
+			v.fail(Apart+Check(object.Text("kind")), "two parents write %s, and it is what only one of them wants", nameOf(object))
+		}
+	}
+	isContested := func(object Object) bool { return contested[nameOf(object)] != nil }
+	v.compare(Apart, slices.DeleteFunc(want, isContested), slices.DeleteFunc(slices.Clone(got), isContested), free)
+}
+
 // parent returns the parent with settings.
 func (o *Operator) parent(s OperatorSettings) (Object, error) {
-	parent, err := nameParent(o.Parents[s.Example])
+	parent, err := toObject(o.Parents[s.Example])
 	if err != nil || s.Set == "" {
 		return parent, err
 	}
@@ -277,6 +339,60 @@ func (o *Operator) variations(example int) []string {
 
 func (o *Operator) random(r draw) OperatorSettings {
 	return OperatorSettings{Example: r.IntN(len(o.Parents))}
+}
+
+// beside draws settings, half of them with an edited field, which the API or the operator may refuse.
+func (o *Operator) beside(r draw) OperatorSettings {
+	s := o.random(r)
+	if all := o.variations(s.Example); len(all) > 0 && r.IntN(2) == 0 {
+		s.Set = pick(r, all)
+	}
+	return s
+}
+
+// later returns lives in which a user edits the labels and annotations, and lives of three parents. One is deleted or
+// edited, while another has an edited field.
+func (o *Operator) later() (all []OperatorLife) {
+	wait := Step{Do: Wait, For: 2 * time.Minute}
+	for i := range o.Parents {
+		if o.has(Edit) {
+			edit := Step{Do: Edit, Set: `{"metadata":{"annotations":{"edited":"x"},"labels":{"edited":"x"}}}`}
+			settings := OperatorSettings{Example: i}
+			all = append(all,
+				OperatorLife{Settings: settings, Steps: []Step{wait, edit, wait}},
+				OperatorLife{Settings: settings, Steps: []Step{wait, edit, {Do: Edit}, wait}},
+			)
+		}
+	}
+	if o.has(Several) {
+		all = append(all, o.crowded()...)
+	}
+	return all
+}
+
+// crowded returns lives of three parents. One is deleted or edited, while another has an edited field.
+func (o *Operator) crowded() (all []OperatorLife) {
+	wait := Step{Do: Wait, For: 2 * time.Minute}
+	for i := range o.Parents {
+		settings := OperatorSettings{Example: i}
+		next := OperatorSettings{Example: (i + 1) % len(o.Parents)}
+		add := func(steps ...Step) {
+			if !slices.ContainsFunc(steps, func(s Step) bool { return !o.has(s.Do) }) {
+				all = append(all, OperatorLife{Settings: settings, Beside: []OperatorSettings{next, next}, Steps: steps})
+			}
+		}
+
+		for deleted := range 2 {
+			add(wait, Step{Do: Delete, Parent: deleted}, wait)
+		}
+		sets := o.variations(i)
+		const most = 20
+		for n := range min(most, len(sets)) {
+			settings.Set = sets[n*len(sets)/min(most, len(sets))]
+			add(wait, Step{Do: Edit, Parent: 1, Set: sets[0]}, wait)
+		}
+	}
+	return all
 }
 
 // edit changes one field or two.
@@ -350,10 +466,13 @@ func (o *Operator) adapt(r draw, s Step) (Step, bool) {
 	if amid := pick(r, []Action{"", "", Restart, Overlap, Hold}); isUser && o.has(amid) && amid != "" {
 		s.Amid, s.For = amid, pick(r, times[:3])
 	}
-	return s, s.Do != Suspend && s.Do != Resume && s.Do != Touch
+	isOut := s.Do == Suspend || s.Do == Resume || s.Do == Touch || s.Do == Expire
+	return s, !isOut
 }
 
 func (o *Operator) program() *Program { return &o.Program }
+
+func (o *Operator) known() []Known[OperatorSettings] { return o.Known }
 
 func (o *Operator) plainer() []func(*OperatorSettings) {
 	return []func(*OperatorSettings){

@@ -45,7 +45,9 @@ spec:
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
-const webs = "/apis/example.com/v1/namespaces/default/webs/subject"
+func webPath(web Object) string {
+	return "/apis/example.com/v1/namespaces/" + web.Namespace() + "/webs/" + web.Name()
+}
 
 // keeper is an operator that looks every 29 seconds. A Web has a ClusterRole, a ConfigMap, a
 // Deployment, a Job for each image and, if it has a port, a Service. Each field that is set is a
@@ -56,6 +58,11 @@ type keeper struct {
 	swallows, failsForGood, fatalExists, randomName, noOwner, keepsFinalizer, leavesRole,
 	healsNothing, keepsService, editsNoImage, onlyNext, stuck, countsStarts, oldGeneration,
 	overwrites, dropsConflicts, recreates, startsTwo, seesChangesOnly bool
+
+	// These need several parents.
+	sharesRole, sharesSeen, blocks, jobsOfAll bool
+
+	copiesLabels bool
 }
 
 func (k keeper) subject() *Operator {
@@ -68,7 +75,7 @@ func (k keeper) subject() *Operator {
 			Resources: []Resource{web},
 			Parent:    schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Web"},
 			Start: func(ctx context.Context, config *rest.Config) error {
-				c := &keeping{keeper: k}
+				c := &keeping{keeper: k, broken: make(map[string]bool), seen: make(map[string]Object)}
 				c.client = &http.Client{Transport: config.Transport}
 				for ctx.Err() == nil {
 					_ = c.round(ctx) // the next round tries again
@@ -85,32 +92,71 @@ func (k keeper) subject() *Operator {
 // keeping is one run of a keeper.
 type keeping struct {
 	keeper
-	broken bool
+	broken map[string]bool
 	rounds int
-	seen   Object // the Web in the last round
+	seen   map[string]Object // the Webs in the last round
+}
+
+// keyOf is the key of a Web in the maps.
+func (k *keeping) keyOf(web Object) string {
+	if k.sharesSeen {
+		return web.Name()
+	}
+	return keyOf(web)
 }
 
 const (
 	finalizer = "example.com/keeper"
 	roles     = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
-	core      = "/api/v1/namespaces/default/"
-	apps      = "/apis/apps/v1/namespaces/default/"
 )
 
-func (k *keeping) round(ctx context.Context) error {
-	web, code, err := k.do(ctx, http.MethodGet, webs, nil)
-	if code == http.StatusNotFound {
-		k.broken, k.seen = false, nil
-		return nil
+func core(web Object) string { return "/api/v1/namespaces/" + web.Namespace() + "/" }
+func apps(web Object) string { return "/apis/apps/v1/namespaces/" + web.Namespace() + "/" }
+
+// roleOf is the name of the ClusterRole of a Web.
+func (k *keeping) roleOf(web Object) string {
+	if k.sharesRole {
+		return web.Name()
 	}
+	return web.Namespace() + "-" + web.Name()
+}
+
+// round looks at each Web.
+func (k *keeping) round(ctx context.Context) error {
+	list, _, err := k.do(ctx, http.MethodGet, "/apis/example.com/v1/webs", nil)
 	if err != nil {
 		return err
 	}
+	there := make(map[string]bool)
+	for _, web := range list.List("items") {
+		there[k.keyOf(web)] = true
+	}
+	isGone := func(key string) bool { return !there[key] }
+	maps.DeleteFunc(k.broken, func(key string, _ bool) bool { return isGone(key) })
+	maps.DeleteFunc(k.seen, func(key string, _ Object) bool { return isGone(key) })
+
+	var all error
+	for _, web := range list.List("items") {
+		err := k.look(ctx, web)
+		if err != nil && k.blocks {
+			return err
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+func (k *keeping) look(ctx context.Context, web Object) error {
 	if web.isDeleted() {
 		return k.cleanUp(ctx, web)
 	}
-	if web.Text("spec", "text") == "refused" {
+	webs := webPath(web)
+	var err error
+	switch text := web.Text("spec", "text"); {
+	case text == "refused":
 		return nil
+	case text == "" && k.blocks:
+		return errors.New("no text")
 	}
 	if len(finalizers(web)) == 0 {
 		web.Set([]any{finalizer}, "metadata", "finalizers")
@@ -118,8 +164,8 @@ func (k *keeping) round(ctx context.Context) error {
 			return err
 		}
 	}
-	if k.overwrites && k.seen != nil && !isSame(k.seen, web) {
-		stale := k.seen.clone()
+	if seen := k.seen[k.keyOf(web)]; k.overwrites && seen != nil && !isSame(seen, web) {
+		stale := seen.clone()
 		stale.Unset("metadata", "resourceVersion")
 		stale.Set("true", "metadata", "annotations", "changed")
 		if web, _, err = k.do(ctx, http.MethodPut, webs, stale); err != nil {
@@ -131,8 +177,8 @@ func (k *keeping) round(ctx context.Context) error {
 	switch {
 	case k.failsForGood && web.Text("status", "phase") == "Failed":
 		return nil
-	case k.stuck && (k.broken || port < 0):
-		k.broken = true
+	case k.stuck && (k.broken[k.keyOf(web)] || port < 0):
+		k.broken[k.keyOf(web)] = true
 		return nil
 	}
 	if err := k.keep(ctx, web); err != nil {
@@ -142,7 +188,7 @@ func (k *keeping) round(ctx context.Context) error {
 		}
 		return err
 	}
-	k.seen = web
+	k.seen[k.keyOf(web)] = web
 
 	if k.rounds++; k.countsStarts && k.rounds == 1 {
 		was, _ := web.Get("status", "total").(float64)
@@ -159,17 +205,17 @@ func (k *keeping) round(ctx context.Context) error {
 // cleanUp deletes the object that cannot have an owner, and then removes the finalizer.
 func (k *keeping) cleanUp(ctx context.Context, web Object) error {
 	if !k.leavesRole {
-		_, code, err := k.do(ctx, http.MethodDelete, roles+"/subject", nil)
+		_, code, err := k.do(ctx, http.MethodDelete, roles+"/"+k.roleOf(web), nil)
 		if err != nil && code != http.StatusNotFound {
-			k.broken = k.keepsFinalizer
+			k.broken[k.keyOf(web)] = k.keepsFinalizer
 			return err
 		}
 	}
-	if k.broken && k.keepsFinalizer {
+	if k.broken[k.keyOf(web)] && k.keepsFinalizer {
 		return nil
 	}
 	web.Unset("metadata", "finalizers")
-	_, _, err := k.do(ctx, http.MethodPut, webs, web)
+	_, _, err := k.do(ctx, http.MethodPut, webPath(web), web)
 	return err
 }
 
@@ -191,17 +237,17 @@ func (k *keeping) keep(ctx context.Context, web Object) error {
 		return err
 	}
 	if !k.randomName || web.Text("status", "config") == "" {
-		name := "subject"
+		name := web.Name()
 		if k.randomName {
 			name = fmt.Sprintf("subject-%x", time.Now().UnixNano())
 			web.Set(name, "status", "config")
 		}
-		if err := k.ensureNamed(ctx, web, core+"configmaps", name, Object{"data": data}); err != nil {
+		if err := k.ensureNamed(ctx, web, core(web)+"configmaps", name, Object{"data": data}); err != nil {
 			return err
 		}
 	}
 	image := map[string]any{"image": web.Text("spec", "image"), "replicas": web.Get("spec", "replicas")}
-	if err := k.ensure(ctx, web, apps+"deployments", Object{"spec": image}); err != nil {
+	if err := k.ensure(ctx, web, apps(web)+"deployments", Object{"spec": image}); err != nil {
 		return err
 	}
 	if err := k.runJob(ctx, web); err != nil {
@@ -212,7 +258,7 @@ func (k *keeping) keep(ctx context.Context, web Object) error {
 		return nil
 	}
 	if web.Get("spec", "port") == nil {
-		_, code, err := k.do(ctx, http.MethodDelete, core+"services/subject", nil)
+		_, code, err := k.do(ctx, http.MethodDelete, core(web)+"services/"+web.Name(), nil)
 		if code == http.StatusNotFound {
 			return nil
 		}
@@ -221,20 +267,23 @@ func (k *keeping) keep(ctx context.Context, web Object) error {
 	if k.healsNothing && ready {
 		return nil
 	}
-	return k.ensure(ctx, web, core+"services", Object{"spec": map[string]any{"port": web.Get("spec", "port")}})
+	return k.ensure(ctx, web, core(web)+"services", Object{"spec": map[string]any{"port": web.Get("spec", "port")}})
 }
 
 // runJob runs one job for an image, and deletes those of other images.
 func (k *keeping) runJob(ctx context.Context, web Object) error {
-	list, _, err := k.do(ctx, http.MethodGet, jobs, nil)
+	list, _, err := k.do(ctx, http.MethodGet, jobsPath(web), nil)
 	if err != nil {
 		return err
 	}
 	image, has := web.Text("spec", "image"), false
 	for _, job := range list.List("items") {
+		if !k.jobsOfAll && !job.IsOwnedBy(web.UID()) {
+			continue
+		}
 		if job.Text("metadata", "annotations", "run") == image {
 			has = true
-		} else if _, code, err := k.do(ctx, http.MethodDelete, jobs+"/"+job.Name(), nil); err != nil &&
+		} else if _, code, err := k.do(ctx, http.MethodDelete, jobsPath(web)+"/"+job.Name(), nil); err != nil &&
 			code != http.StatusNotFound {
 			return err
 		}
@@ -243,13 +292,13 @@ func (k *keeping) runJob(ctx context.Context, web Object) error {
 		return nil
 	}
 
-	job := childOf(web, "subject-"+image, image)
+	job := childOf(web, web.Name()+"-"+image, image)
 	if k.startsTwo {
 		time.Sleep(28 * time.Second) // the other replica does the same
 		job.Unset("metadata", "name")
 		job.Set("subject-", "metadata", "generateName")
 	}
-	_, code, err := k.do(ctx, http.MethodPost, jobs, job)
+	_, code, err := k.do(ctx, http.MethodPost, jobsPath(web), job)
 	if code == http.StatusConflict {
 		return nil
 	}
@@ -257,18 +306,26 @@ func (k *keeping) runJob(ctx context.Context, web Object) error {
 }
 
 func (k *keeping) ensure(ctx context.Context, web Object, path string, want Object) error {
-	return k.ensureNamed(ctx, web, path, "subject", want)
+	name := web.Name()
+	if path == roles {
+		name = k.roleOf(web)
+	}
+	return k.ensureNamed(ctx, web, path, name, want)
 }
 
 // ensureNamed creates or updates one object.
 func (k *keeping) ensureNamed(ctx context.Context, web Object, path, name string, want Object) error {
 	isConfig, isDeployment := strings.HasSuffix(path, "configmaps"), strings.HasSuffix(path, "deployments")
 	isService := strings.HasSuffix(path, "services")
+	seen := k.seen[k.keyOf(web)]
 	want.Set(name, "metadata", "name")
 	if path != roles && !(k.noOwner && isConfig) {
 		want.Set(childOf(web, name, "").Get("metadata", "ownerReferences"), "metadata", "ownerReferences")
 	}
 
+	if k.copiesLabels && isConfig {
+		want.Set(web.Get("metadata", "labels"), "metadata", "labels")
+	}
 	have, code, err := k.do(ctx, http.MethodGet, path+"/"+name, nil)
 	switch {
 	case k.swallows && isService && web.Get("status", "served") == true:
@@ -278,7 +335,7 @@ func (k *keeping) ensureNamed(ctx context.Context, web Object, path, name string
 		switch {
 		case k.fatalExists && code == 0:
 			web.Set("Failed", "status", "phase")
-			_, _, _ = k.do(ctx, http.MethodPut, webs+"/status", web)
+			_, _, _ = k.do(ctx, http.MethodPut, webPath(web)+"/status", web)
 			k.failsForGood = true
 		case k.swallows && isService:
 			web.Set(true, "status", "served")
@@ -287,7 +344,7 @@ func (k *keeping) ensureNamed(ctx context.Context, web Object, path, name string
 		return err
 	case err != nil:
 		return err
-	case k.editsNoImage && isDeployment, k.seesChangesOnly && (k.seen == nil || isSame(k.seen, web)):
+	case k.editsNoImage && isDeployment, k.seesChangesOnly && (seen == nil || isSame(seen, web)):
 		return nil
 	case k.dropsConflicts && web.Get("status", "observedGeneration") == web.Get("metadata", "generation"):
 		return nil
@@ -350,6 +407,38 @@ func TestOperator_Find(t *testing.T) {
 				t.Errorf("%s is found in life %d, want at most %d", test.want, lives, test.lives)
 			}
 		})
+	}
+}
+
+// TestOperator_Story: a panic of the program is a line of the story and a finding. Its messages are lines as well. A
+// program that panics starts again.
+func TestOperator_Story(t *testing.T) {
+	subject := keeper{}.subject()
+	run, starts := subject.Start, 0
+	subject.Start = func(ctx context.Context, config *rest.Config) error {
+		if starts++; starts == 2 {
+			panic("second start")
+		}
+		go func() {
+			defer utilruntime.HandleCrash()
+			logr.FromContextOrDiscard(ctx).Info("begins", "start", starts)
+			var none map[string]int
+			none["x"] = starts
+		}()
+		return run(ctx, config)
+	}
+
+	result, _ := subject.play(t, OperatorLife{Steps: []Step{{Do: Restart, For: time.Minute}}}, 0, everyone)
+	story := strings.Join(result.Story, "\n")
+	for _, text := range []string{"it logs: begins, start 1", "TestOperator_Story.func1.1 (operator_test.go:",
+		"it panics in github.com/batchplan/batchplan/x/blackbox.TestOperator_Story.func1 (operator_test.go:", "second start"} {
+		if !strings.Contains(story, text) {
+			t.Errorf("%q is not in the story", text)
+		}
+	}
+	isPanic := func(v Violation) bool { return v.Check == Panics }
+	if n := len(slices.DeleteFunc(result.Violations, func(v Violation) bool { return !isPanic(v) })); n != 3 || starts != 3 {
+		t.Errorf("%d panics and %d starts, want 3 and 3\n%s", n, starts, story)
 	}
 }
 

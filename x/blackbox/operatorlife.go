@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,12 +14,13 @@ const create Action = "create"
 
 // operatorScript plays the life of an Operator's parent. The objects that remain are compared afterwards.
 type operatorScript struct {
-	*player
+	*family
 	operator *Operator
 	settings OperatorSettings
 	born     int
+	absent   bool // nobody creates this parent
 
-	remains
+	remains          // only for the first parent; the objects are those of all parents
 	created   Object // the parent, nil if the API has refused it
 	startedAt int    // how many writes were tried before the parent was created
 	creations map[string]int
@@ -43,6 +45,9 @@ const (
 )
 
 func (o *operatorScript) begin() error {
+	if o.place > 0 {
+		return nil
+	}
 	o.api.born = o.born
 	kinds := maps.Clone(childKinds)
 	for _, r := range builtins {
@@ -55,11 +60,17 @@ func (o *operatorScript) begin() error {
 	return nil
 }
 
+func (o *operatorScript) removes(string) {}
+
+// order is the same for all: only the first parent plays a calm.
+func (o *operatorScript) order() time.Duration { return 0 }
+
 func (o *operatorScript) step(s Step) error {
 	if s.Do == create {
 		return o.create()
 	}
-	if o.created == nil {
+	isOfAll := s.Do == Succeed || s.Do == Fail
+	if o.created == nil && !isOfAll {
 		return nil
 	}
 	if err := o.pass(recovers + 2*o.lag); err != nil || !o.isUp() {
@@ -108,13 +119,21 @@ func (o *operatorScript) create() error {
 	if err != nil {
 		return err
 	}
-	if o.api.kind(o.Parent).ClusterScoped {
-		parent.Unset("metadata", "namespace")
+	if parent, err = o.named(parent); err != nil {
+		return err
 	}
 	o.note(func() {
-		o.before, o.startedAt = o.all(), o.attempts
-		o.tell("a user creates %s %s", o.Parent.Kind, o.settings)
+		if o.place == 0 {
+			o.before, o.startedAt = o.all(), o.attempts
+		}
+		if o.absent {
+			return
+		}
+		o.tell("a user creates %s", strings.TrimSpace(o.Parent.Kind+" "+o.title()+o.settings.String()))
 	})
+	if o.absent {
+		return nil
+	}
 
 	created, err := o.api.Create(o.Parent, parent)
 	if err != nil && o.settings.Set == "" {
@@ -135,8 +154,8 @@ func (o *operatorScript) edit(set string) error {
 		return err
 	}
 
-	o.say("a user edits it: %s", next)
-	err = o.api.Change(o.Parent, o.created.Namespace(), o.created.Name(), func(old Object) {
+	o.say("a user edits %s: %s", o.it(), next)
+	err = o.change(func(old Object) {
 		for field := range old {
 			if !slices.Contains(append(ofEveryObject, "status"), field) {
 				delete(old, field)
@@ -145,6 +164,9 @@ func (o *operatorScript) edit(set string) error {
 		for field, v := range specOf(parent) {
 			old[field] = v
 		}
+		for _, field := range []string{"labels", "annotations"} {
+			o.editMap(old, parent, field)
+		}
 	})
 	if err != nil {
 		o.say("the API refuses that: %v", err)
@@ -152,6 +174,27 @@ func (o *operatorScript) edit(set string) error {
 	}
 	o.edited = &next
 	return nil
+}
+
+// editMap sets the labels or annotations of a new form of the parent, and removes those that its form before had. It
+// leaves those that the operator has set.
+func (o *operatorScript) editMap(old, next Object, field string) {
+	was := o.settings
+	if o.edited != nil {
+		was = *o.edited
+	}
+	before, err := o.operator.parent(was)
+	if err != nil {
+		return // it was read before
+	}
+	had, _ := before.Get("metadata", field).(map[string]any)
+	for name := range had {
+		old.Unset("metadata", field, name)
+	}
+	has, _ := next.Get("metadata", field).(map[string]any)
+	for name, v := range has {
+		old.Set(v, "metadata", field, name)
+	}
 }
 
 // endAll ends all running Jobs and pods.
@@ -179,7 +222,8 @@ func (o *operatorScript) removeChild(nth int) {
 	made = slices.DeleteFunc(made, func(child Object) bool {
 		kind, known := childKinds[child.kind()]
 		hasEnded := known && !kind.Runs(child) // its work need not be repeated
-		return hasEnded || child.UID() == o.created.UID()
+		isParent := slices.ContainsFunc(o.siblings(), func(s *operatorScript) bool { return child.UID() == s.created.UID() })
+		return hasEnded || isParent
 	})
 	if len(made) > 0 {
 		child := made[nth%len(made)]
@@ -188,9 +232,10 @@ func (o *operatorScript) removeChild(nth int) {
 	}
 }
 
-// calm waits, notes the objects that remain, and deletes the parent.
+// calm waits, notes the objects that remain, and deletes the parents.
 func (o *operatorScript) calm() error {
-	if o.created == nil {
+	isCreated := func(s *operatorScript) bool { return s.created != nil }
+	if o.place > 0 || !slices.ContainsFunc(o.siblings(), isCreated) {
 		return nil
 	}
 	if err := o.rest(); err != nil || !o.isUp() {
@@ -208,7 +253,7 @@ func (o *operatorScript) calm() error {
 		return err
 	}
 	o.note(func() {
-		if n := o.writes - before; n > 100 {
+		if n := o.writes - before; n > 100*len(o.scripts) {
 			o.fail(Bounded, "%d writes in %s, while nothing happens", n, calmFor)
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.creations)) {
@@ -218,7 +263,11 @@ func (o *operatorScript) calm() error {
 		}
 	})
 
-	o.delete()
+	for _, s := range o.siblings() {
+		if s.created != nil {
+			s.delete()
+		}
+	}
 	if err := o.rest(); err != nil || !o.isUp() {
 		return err
 	}
@@ -237,14 +286,17 @@ func (o *operatorScript) rest() error {
 	return nil
 }
 
-func (o *operatorScript) delete() {
-	o.say("a user deletes it")
-	o.api.Delete(o.Parent, o.created.Namespace(), o.created.Name())
+// siblings returns the scripts of all parents.
+func (o *operatorScript) siblings() (scripts []*operatorScript) {
+	for _, s := range o.scripts {
+		scripts = append(scripts, s.(*operatorScript))
+	}
+	return scripts
 }
 
 // saw counts, for each name, how often the program creates an object of that name.
 func (o *operatorScript) saw(w write) {
-	if w.BySubject && w.Old == nil && !w.Resource.reports {
+	if o.place == 0 && w.BySubject && w.Old == nil && !w.Resource.reports {
 		if o.creations == nil {
 			o.creations = make(map[string]int)
 		}

@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,35 +12,45 @@ import (
 	"testing/synctest"
 	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// script is the part of a life that depends on the profile.
+// script is the part of a life that depends on the profile, for one parent.
 type script interface {
+	who() *family
 	// begin creates the parent.
 	begin() error
 	// step carries out a step of the profile.
 	step(Step) error
+	// order says when this script plays its calm: those with a lower order come first.
+	order() time.Duration
 	// calm plays the end of the life, without faults, and checks that everything recovers.
 	calm() error
+	// removes notes that somebody other than the program deletes a child. The API must be locked.
+	removes(uid string)
 	// saw looks at a write. The API must be locked.
 	saw(write)
 }
 
 // play plays a life. The caller must not be in a synctest bubble.
-func play[S Settings](t *testing.T, program *Program, life Life[S], newScript func(*player, Program) script) Result {
+func play[S Settings](t *testing.T, program *Program, life Life[S], newScript func(*family, S) script) Result {
 	t.Helper()
 	complete, err := program.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &player{Program: complete, lag: life.Lag, errors: make(map[string]int)}
+	p := &player{
+		Program: complete,
+		lag:     life.Lag,
+		errors:  make(map[string]int),
+		logged:  make(map[string]int),
+	}
+	defer p.hearHandled()()
 
-	handlers := utilruntime.ErrorHandlers
-	p.hearHandled()
-	defer func() { utilruntime.ErrorHandlers = handlers }()
-
-	inBubble(t, func() { err = p.play(life.Begin, life.Steps, newScript(p, complete)) })
+	for i, settings := range append([]S{life.Settings}, life.Beside...) {
+		p.scripts = append(p.scripts, newScript(&family{player: p, place: i}, settings))
+	}
+	inBubble(t, func() { err = p.play(life.Begin, life.Steps) })
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(p.story, "\n"))
 	}
@@ -66,10 +77,10 @@ func inBubble(t *testing.T, f func()) {
 type player struct {
 	Program
 	verdict
-	script
-	api   *server
-	lag   time.Duration
-	story []string
+	scripts []script // one for each parent
+	api     *server
+	lag     time.Duration
+	story   []string
 
 	replicas []*replica // two of them during an Overlap
 	events   chan event
@@ -82,6 +93,8 @@ type player struct {
 	changing []int // the numbers of the attempts that changed something
 	refused  error
 	errors   map[string]int // how often the program has logged each error, by its text
+	logged   map[string]int // the same for messages that are no errors
+	ttl      *time.Duration // how long children are kept that have ended; nil means for good
 	reports  []Event
 	// lost has the times in which the program may not know what it did: around the end of a replica,
 	// after a lost reply, and while two replicas run. overlaps has only the times with two replicas.
@@ -129,6 +142,31 @@ func (p *player) hears(err error, message string) {
 	})
 }
 
+// hearsMessage adds a message of the program's log to the story, three times at most.
+func (p *player) hearsMessage(message string, values ...any) {
+	p.note(func() {
+		if p.logged[message]++; p.logged[message] > 3 {
+			return
+		}
+		for i := 1; i < len(values); i += 2 {
+			message += fmt.Sprintf(", %v %v", values[i-1], values[i])
+		}
+		p.tell("it logs: %s", message)
+	})
+}
+
+// hearsPanic adds a panic of the program to the story. It is called while the panic is being recovered.
+func (p *player) hearsPanic(value any) {
+	at := panicsAt()
+	p.note(func() {
+		text := fmt.Sprintf("it panics in %s: %v", at, value)
+		if p.logged[text]++; p.logged[text] <= 3 {
+			p.tell("%s", text)
+		}
+		p.fail(Panics, "%s", text)
+	})
+}
+
 // refuse notes that the API has refused a write of the kit. The findings of such a life are wrong.
 // The API must be locked.
 func (p *player) refuse(what string, child Object, err error) {
@@ -137,9 +175,9 @@ func (p *player) refuse(what string, child Object, err error) {
 	}
 }
 
-func (p *player) play(begin time.Duration, steps []Step, s script) error {
+func (p *player) play(begin time.Duration, steps []Step) error {
 	time.Sleep(begin)
-	p.script, p.off = s, p.Off
+	p.off = p.Off
 	p.api = newServer(p.Resources...)
 	p.api.lag = map[string]time.Duration{"": p.lag}
 	p.api.wrote = p.saw
@@ -151,12 +189,20 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 		}
 	}
 
-	if err := s.begin(); err != nil {
-		return err
+	for _, s := range p.scripts {
+		if err := s.begin(); err != nil {
+			return err
+		}
 	}
 
+	// The program may write as soon as it starts. So faults of the first steps are set before.
+	for len(steps) > 0 && steps[0].Do == Break {
+		if err := p.do(steps[0]); err != nil {
+			return err
+		}
+		steps = steps[1:]
+	}
 	p.start()
-	p.note(func() { p.attempts, p.changing = 0, nil }) // faults are set by steps, and count from there
 	err := p.steps(steps)
 	if err == nil && p.isUp() {
 		p.note(func() {
@@ -166,13 +212,28 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 		})
 		p.skew.Store(0)
 		p.say("from here on nothing goes wrong")
-		err = s.calm()
+		err = p.calm()
 	}
 
 	err = errors.Join(err, p.refused, p.stopAll())
 	p.api.close()
 	time.Sleep(time.Minute) // goroutines that the program has left behind end
 	return err
+}
+
+// calm plays the calm of each parent. The fastest schedule comes first. Its parent is deleted then, so that it starts
+// nothing during the days that a slow one takes. Otherwise the last parent comes first, since those before it are
+// what may keep it waiting.
+func (p *player) calm() error {
+	scripts := slices.SortedFunc(slices.Values(p.scripts), func(a, b script) int {
+		return cmp.Or(cmp.Compare(a.order(), b.order()), b.who().place-a.who().place)
+	})
+	for _, s := range scripts {
+		if err := s.calm(); err != nil || !p.isUp() {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *player) steps(steps []Step) error {
@@ -193,16 +254,26 @@ func (p *player) saw(w write) {
 			o = w.Old
 		}
 		if w.Resource.Plural != "leases" {
-			p.tell("%s %s %s", w.Verb, strings.ToLower(w.Resource.Kind), o.Name())
+			name := o.Name()
+			if len(p.scripts) > 1 && o.Namespace() != "" {
+				name = o.Namespace() + "/" + name
+			}
+			p.tell("%s %s %s", w.Verb, strings.ToLower(w.Resource.Kind), name)
 			if n := len(p.changing); n == 0 || p.changing[n-1] != p.attempts {
 				p.changing = append(p.changing, p.attempts)
 			}
 		}
 	}
+	isChild := w.Resource.GroupVersionKind == p.Child && w.New != nil
+	if p.ttl != nil && isChild && p.Ended(w.New) && (w.Old == nil || !p.Ended(w.Old)) {
+		p.expire(w.New)
+	}
 	if w.BySubject && w.Resource.reports {
 		p.reports = append(p.reports, eventsOf(w)...)
 	}
-	p.script.saw(w)
+	for _, s := range p.scripts {
+		s.saw(w)
+	}
 }
 
 // now returns the time of the program's clock.
@@ -267,6 +338,11 @@ func (p *player) pass(d time.Duration) error {
 
 // do carries out a step.
 func (p *player) do(s Step) error {
+	if s.Parent < 0 || s.Parent >= len(p.scripts) {
+		return fmt.Errorf("step: parent: there is no parent %d", s.Parent)
+	}
+	of := p.scripts[s.Parent]
+
 	var err error
 	switch s.Do {
 	case Wait:
@@ -283,14 +359,23 @@ func (p *player) do(s Step) error {
 		p.say("all watches end")
 		p.note(p.api.expire)
 	case Touch:
-		p.say("a user labels it")
-		err = p.touch()
+		err = of.who().touch()
+	case Expire:
+		p.say("from here on, children are deleted %s after their end", s.For)
+		p.note(func() {
+			p.ttl = &s.For
+			for _, child := range p.api.list(p.Child) {
+				if p.Ended(child) {
+					p.expire(child)
+				}
+			}
+		})
 	case Skew:
 		p.say("the program's clock jumps: it is %s ahead", s.For)
 		p.skew.Store(int64(s.For))
 		p.note(func() { p.skewed = true })
 	default:
-		err = p.script.step(s)
+		err = of.step(s)
 	}
 	synctest.Wait()
 	return err
@@ -349,15 +434,22 @@ func (p *player) hold(of string, d time.Duration) {
 	})
 }
 
-// touch gives the parent another label, which means nothing to the program.
-func (p *player) touch() error {
-	var parent Object
-	if p.note(func() { parent = p.parent() }); parent == nil {
-		return nil
+// expire deletes a child that has ended, after a while. The API must be locked.
+func (p *player) expire(child Object) {
+	remove := func() {
+		has := p.api.get(p.Child, child.Namespace(), child.Name())
+		if p.api.closed || has == nil || has.UID() != child.UID() {
+			return
+		}
+		p.tell("%s expires", child.Name())
+		for _, s := range p.scripts {
+			s.removes(child.UID())
+		}
+		r := p.api.kind(p.Child)
+		k := key{r.Plural, child.Namespace(), child.Name()}
+		_, _ = p.api.remove(r, k, metav1.DeleteOptions{}, "delete", false) // it is there
 	}
-	return p.api.Change(p.Parent, parent.Namespace(), parent.Name(), func(o Object) {
-		o.Set(itoa(int(time.Now().Unix())), "metadata", "labels", "touched")
-	})
+	time.AfterFunc(*p.ttl, func() { p.note(remove) })
 }
 
 // loses notes that the program may not know what it does from now until d has passed. The API must be locked.
@@ -392,31 +484,4 @@ func plural(of string) string {
 		return "all kinds"
 	}
 	return of
-}
-
-// parent returns the parent. The API must be locked.
-func (p *player) parent() Object {
-	if list := p.api.list(p.Parent); len(list) > 0 {
-		return list[0]
-	}
-	return nil
-}
-
-// childrenOf returns the children of a parent. The API must be locked.
-func (p *player) childrenOf(parent Object) (children []Object) {
-	if parent == nil {
-		return nil
-	}
-	for _, o := range p.api.list(p.Child) {
-		if p.owned(parent, o) {
-			children = append(children, o)
-		}
-	}
-	return children
-}
-
-// children returns the children that exist.
-func (p *player) children() (children []Object) {
-	p.note(func() { children = p.childrenOf(p.parent()) })
-	return children
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 )
@@ -43,8 +42,14 @@ type Program struct {
 // Check is the name of a rule that a controller must keep.
 type Check string
 
-// Left is a check of [Cron] and [Operator]: nothing is left of a deleted parent, and nothing is started for it.
-const Left Check = "Left"
+// The checks of more than one profile.
+const (
+	// Left is a check of [Cron] and [Operator]: nothing is left of a deleted parent, and nothing is started for it.
+	Left Check = "Left"
+	// Panics: the program does not panic. The kit hears of a panic in the goroutine of Start, and of one that
+	// controller-runtime or HandleCrash of apimachinery recovers. Any other panic ends the test.
+	Panics Check = "Panics"
+)
 
 // Violation is a check that does not hold.
 type Violation struct {
@@ -84,24 +89,15 @@ func (p Program) withDefaults() (Program, error) {
 	return p, nil
 }
 
+// owned reports whether the parent owns a child. Owners are in the namespace of what they own.
 func (p *Program) owned(parent, child Object) bool {
+	if ns := parent.Namespace(); ns != "" && ns != child.Namespace() {
+		return false
+	}
 	if p.Owned != nil {
 		return p.Owned(parent, child)
 	}
 	return child.IsOwnedBy(parent.UID())
-}
-
-// nameParent gives a new parent its name and namespace.
-func nameParent(v any) (Object, error) {
-	o, err := toObject(v)
-	if err != nil {
-		return nil, err
-	}
-	o.Set("subject", "metadata", "name")
-	if o.Namespace() == "" {
-		o.Set(metav1.NamespaceDefault, "metadata", "namespace")
-	}
-	return o, nil
 }
 
 // clockKey is the key of a program's clock in its context.

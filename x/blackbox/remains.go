@@ -27,6 +27,22 @@ func (f *freedom) allows(kind, path string) bool {
 	return f.paths[path] || slices.ContainsFunc(f.mayDiffer, func(p string) bool { return strings.HasPrefix(path, p) })
 }
 
+// isDifferent reports whether two objects differ in a way that f does not allow.
+func (f *freedom) isDifferent(a, b Object) (different bool) {
+	one, other := []Object{a}, []Object{b}
+	f.each(f.normal(one, other), f.normal(other, one), func(item, string, string, string) { different = true })
+	return different
+}
+
+// with returns a freedom that allows what either of two allows.
+func (f *freedom) with(other *freedom) *freedom {
+	both := &freedom{maps.Clone(f.names), maps.Clone(f.numbers), maps.Clone(f.paths), f.mayDiffer}
+	maps.Copy(both.names, other.names)
+	maps.Copy(both.numbers, other.numbers)
+	maps.Copy(both.paths, other.paths)
+	return both
+}
+
 // item is an object in normal form: the text of each of its fields by its path.
 type item struct {
 	kind, name string // the name is empty if it differs in each life

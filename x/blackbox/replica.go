@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 	"testing/synctest"
 	"time"
 
@@ -38,11 +41,26 @@ func (p *player) start() {
 
 	p.replicas = append(p.replicas, r)
 	go func() {
-		err := p.Start(ctx, r.config())
+		err, panicked := p.run(ctx, r)
 		close(r.ended)
+		if panicked {
+			p.note(r.die)
+			return
+		}
 		p.events <- event{r, true, err}
 	}()
 	synctest.Wait()
+}
+
+// run runs the program until it returns or panics.
+func (p *player) run(ctx context.Context, r *replica) (err error, panicked bool) {
+	defer func() {
+		if value := recover(); value != nil {
+			p.hearsPanic(value)
+			panicked = true
+		}
+	}()
+	return p.Start(ctx, r.config()), false
 }
 
 // isUp reports whether the program runs. The kit ends a program that makes too many requests.
@@ -81,18 +99,21 @@ func (p *player) stopAll() error {
 	return nil
 }
 
-// logSink is the program's log: its errors go into the story.
+// logSink is the program's log: its errors and messages go into the story.
 type logSink struct {
 	p    *player
 	name string
 }
 
 func (s *logSink) Init(logr.RuntimeInfo)          {}
-func (s *logSink) Enabled(int) bool               { return false }
-func (s *logSink) Info(int, string, ...any)       {}
+func (s *logSink) Enabled(level int) bool         { return level == 0 }
 func (s *logSink) WithValues(...any) logr.LogSink { return s }
 
 func (s *logSink) WithName(name string) logr.LogSink { return &logSink{s.p, s.name + name + ": "} }
+
+func (s *logSink) Info(_ int, message string, values ...any) {
+	s.p.hearsMessage(s.name+message, values...)
+}
 
 func (s *logSink) Error(err error, message string, _ ...any) {
 	s.p.hears(err, fmt.Sprint(s.name, message))
@@ -104,15 +125,17 @@ func (p *player) tooBusy() bool {
 	return !p.api.busy.IsZero()
 }
 
-// hearHandled makes the errors that the program passes to HandleError of apimachinery lines of the
-// story. The handlers that were there before do not see them: one computes the time since the last
-// error, and if that was outside of the bubble, it would sleep for years.
-func (p *player) hearHandled() {
-	handler := func(args []reflect.Value) []reflect.Value {
+// hearHandled makes the errors that the program passes to HandleError of apimachinery lines of the story, and the
+// panics that HandleCrash recovers. It returns a function that restores the handlers. The handlers that were there
+// before do not see them: one computes the time since the last error, and if that was outside of the bubble, it would
+// sleep for years.
+func (p *player) hearHandled() (restore func()) {
+	errorHandlers, panicHandlers, crash := utilruntime.ErrorHandlers, utilruntime.PanicHandlers, utilruntime.ReallyCrash
+	replaceHandlers(&utilruntime.ErrorHandlers, func(args []any) {
 		var err error
 		message := "error"
 		for _, arg := range args {
-			switch v := arg.Interface().(type) {
+			switch v := arg.(type) {
 			case error:
 				err = v
 			case string:
@@ -122,11 +145,42 @@ func (p *player) hearHandled() {
 		if err != nil {
 			p.hears(err, message)
 		}
+	})
+	replaceHandlers(&utilruntime.PanicHandlers, func(args []any) { p.hearsPanic(args[len(args)-1]) })
+	utilruntime.ReallyCrash = false
+	return func() {
+		utilruntime.ErrorHandlers, utilruntime.PanicHandlers, utilruntime.ReallyCrash = errorHandlers, panicHandlers, crash
+	}
+}
+
+// replaceHandlers makes one handler the only one of a list of functions, whose type depends on the version of
+// apimachinery.
+func replaceHandlers(list any, handle func(args []any)) {
+	handlers := reflect.ValueOf(list).Elem()
+	kind := handlers.Type()
+	call := func(args []reflect.Value) []reflect.Value {
+		var values []any
+		for _, arg := range args {
+			values = append(values, arg.Interface())
+		}
+		handle(values)
 		return nil
 	}
+	handlers.Set(reflect.Append(reflect.Zero(kind), reflect.MakeFunc(kind.Elem(), call)))
+}
 
-	// The type of the handlers depends on the version of apimachinery.
-	handlers := reflect.ValueOf(&utilruntime.ErrorHandlers).Elem()
-	kind := handlers.Type()
-	handlers.Set(reflect.Append(reflect.Zero(kind), reflect.MakeFunc(kind.Elem(), handler)))
+// panicsAt returns the function that has panicked, and its line.
+func panicsAt() string {
+	callers := make([]uintptr, 100)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for panicked := false; ; {
+		frame, more := frames.Next()
+		isRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		if panicked = panicked || frame.Function == "runtime.gopanic"; panicked && !isRuntime {
+			return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
+		}
+		if !more {
+			return "an unknown function"
+		}
+	}
 }

@@ -200,7 +200,8 @@ func TestApply(t *testing.T) {
 
 	const first = `{metadata: {labels: {a: x, b: x}}, spec: {image: i, text: x, ports: [{port: 80}]}}`
 	const second = `{metadata: {labels: {a: z}}, spec: {image: i, ports: [{port: 81}]}}`
-	for _, path := range []string{core + "services/s", webs} {
+	const services, webs = "/api/v1/namespaces/default/services/s", "/apis/example.com/v1/namespaces/default/webs/subject"
+	for _, path := range []string{services, webs} {
 		apply := func(manager, body string) (Object, int) {
 			t.Helper()
 			return patch(types.ApplyPatchType, path+"?fieldManager="+manager+"&force=true", body)
