@@ -105,9 +105,9 @@ costs: ## requests, processor time and memory beside the controllers of Kubernet
 		-pods $(or $(RUNNING),1000) -finishing $(or $(FINISH),200) -crowd $(or $(CROWD),300) -repeat $(or $(COUNT),1) $(if $(PROFILES),-profiles $(abspath $(PROFILES)))
 traces: ## record both sides on a real API server until each log has TRANSITIONS steps, or the controllers of an older RELEASE; check the logs, and plant bugs into them
 	cd x/proof/conformance; go run ./build $(release) ./costs ./costs/compared.test; cd costs; ./compared.test -test.timeout=2h -test.v -test.run='^TestTraces$$' -plant -transitions $(or $(TRANSITIONS),2000) $(seed)
-others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, kruise/broadcastjob, velero, jobset, argo, ours or ../conformance/blackbox
-	go -C x/proof/others/$(or $(SUBJECT),ours) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs|Operator)$$' . \
-		-seed $(or $(SEED),1) -first $(or $(FIRST),0) -lives $(or $(LIVES),200) -short $(or $(SHORT),2)
+others: ## known findings and LIVES random lives of each controller that others wrote, with SHORT short ones and each fault: SUBJECT=kruise, kruise/broadcastjob, velero, jobset, argo, ours or ../conformance/blackbox for one
+	@failed=; for s in $(or $(SUBJECT),ours velero kruise kruise/broadcastjob argo jobset ../conformance/blackbox); do echo "== $$s"; go -C x/proof/others/$$s test -count=1 -timeout=4h -v . \
+		-seed $(or $(SEED),1) -first $(or $(FIRST),0) -lives $(or $(LIVES),200) -short $(or $(SHORT),2) || failed+=" $$s"; done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 kills: ## kill the local runner and its supervisors, or with OF=examples/database its workers, KILLS times; CONTAIN=cgroup for one way to end processes
 	go -C $(or $(OF),x/cmd/batchrun) test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(seed) -kills $(or $(KILLS),$(if $(OF),200,1000)) $(if $(CONTAIN),-contain $(CONTAIN))
 axe: ## the page of the explainer checked by axe-core, which npm fetches

@@ -130,7 +130,7 @@ func (b *Batch) plain() (lives []Life[BatchSettings]) {
 		settings = b.Settings[0]
 	}
 	wait := Step{Do: Wait, For: 30 * time.Second}
-	for n, steps := range [][]Step{
+	for _, steps := range [][]Step{
 		{wait, {Do: Succeed}, wait, {Do: Fail}, wait, {Do: Succeed}, wait},
 		{wait, {Do: Suspend}, wait, {Do: Resume}, wait, {Do: Succeed}, wait},
 		{wait, {Do: Succeed}, {Do: Succeed}, wait, {Do: Succeed, Parent: 2}, wait},
@@ -138,15 +138,17 @@ func (b *Batch) plain() (lives []Life[BatchSettings]) {
 		{wait, {Do: Succeed}, {Do: Succeed}, wait, {Do: Delete}, wait, {Do: Succeed, Parent: 1}, wait},
 		{{Do: Expire, For: 5 * time.Second}, wait, {Do: Succeed}, wait, wait, {Do: Fail}, wait, {Do: Succeed}, wait},
 	} {
-		isOut := func(s Step) bool { return !b.has(s.Do) }
-		life := BatchLife{Settings: settings, Steps: slices.DeleteFunc(steps, isOut)}
-		if n >= 2 && n <= 4 {
+		life := BatchLife{Settings: settings}
+		if slices.ContainsFunc(steps, func(s Step) bool { return s.Parent > 0 }) {
 			life.Beside = []BatchSettings{settings, settings}
 		}
-		isExcluded := life.Beside != nil && !b.has(Several) || n == 5 && !b.has(Expire)
-		if !isExcluded {
-			lives = append(lives, life)
+		lacksParents := life.Beside != nil && !b.has(Several)
+		lacksExpire := has(steps, Expire) && !b.has(Expire)
+		if lacksParents || lacksExpire {
+			continue
 		}
+		life.Steps = slices.DeleteFunc(steps, func(s Step) bool { return !b.has(s.Do) })
+		lives = append(lives, life)
 	}
 	return lives
 }

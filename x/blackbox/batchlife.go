@@ -102,7 +102,7 @@ func (b *batchScript) step(s Step) error {
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
 }
 
-// removes notes that somebody other than the program deletes a child. The API must be locked.
+// removes notes that a user or the kit deletes a child. The API must be locked.
 func (b *batchScript) removes(uid string) {
 	if f := b.fates[uid]; f != nil {
 		f.removed = true

@@ -144,7 +144,7 @@ func (c *cronScript) step(s Step) error {
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
 }
 
-// removes notes that somebody other than the program deletes a child. The API must be locked.
+// removes notes that a user or the kit deletes a child. The API must be locked.
 func (c *cronScript) removes(uid string) {
 	if child := c.byUID[uid]; child != nil {
 		child.removed = true
@@ -232,8 +232,7 @@ func (c *cronScript) saw(w write) {
 
 // sawTimes checks that the times in the status of the parent do not go back.
 func (c *cronScript) sawTimes(old, next Object) {
-	isOwn := old != nil && next != nil && old.Namespace() == c.namespace && old.Name() == c.name
-	if !isOwn {
+	if old == nil || next == nil || next.UID() != c.last.UID() {
 		return
 	}
 	is := c.cron.Times(next)

@@ -49,11 +49,11 @@
 // # What is checked
 //
 // See [Check]. An [Operator] needs no model. The objects after its life are compared with those
-// after other lives: the same life without faults, the same life without a user's deletion, the life
-// of a parent that was created in its edited form, and the lives of several parents each alone. Edits that the operator does not
-// support must be refused, by Resource.Admit, unless it writes nothing for a parent that was
-// created in this form. Errors that it logs again and again without a fault are logged by the test:
-// the API may lack a kind that it needs.
+// after other lives: the same life without faults, the same life without a user's deletion, the
+// life of a parent that was created in its edited form, and the lives of several parents each
+// alone. Edits that the operator does not support must be refused, by Resource.Admit, unless it
+// writes nothing for a parent that was created in this form. Errors that it logs again and again
+// without a fault are logged by the test: the API may lack a kind that it needs.
 //
 // Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
 // ([Program.Without]).
@@ -62,9 +62,9 @@
 //
 // Writes are refused, conflict, or lose their reply. The program crashes before or after a write
 // ([Fault]), restarts with caches that are behind, runs as two replicas ([Program.Replicas]), or
-// has a clock that jumps ([Program.Clock]). Children that have ended expire ([Expire]). Watches are late, show the kinds in another order
-// ([Hold]), or restart and show several changes as one ([Relist]). Writes of events never fail and
-// are kept ([Result].Events).
+// has a clock that jumps ([Program.Clock]). Children that have ended expire ([Expire]). Watches are
+// late, show the kinds in another order ([Hold]), or restart and show several changes as one
+// ([Relist]). Writes of events never fail and are kept ([Result].Events).
 //
 // # Versions
 //

@@ -45,7 +45,7 @@ const (
 	Expire Action = "Expire"
 	// Skew puts the clock of Now ahead by the time of the step, or behind if it is negative.
 	Skew Action = "Skew"
-	// Several is no step, but stands in [Program.Without] for a program that can have only one parent.
+	// Several is not a step. Program.Without has it for a program that can have only one parent.
 	Several Action = "Several"
 )
 

@@ -289,7 +289,7 @@ func (o *Operator) compareApart(t *testing.T, v *verdict, life OperatorLife, got
 	for _, object := range got {
 		isGot := func(wanted Object) bool { return !free.isDifferent(wanted, object) }
 		if _, off := v.off[Apart]; !off && slices.ContainsFunc(contested[nameOf(object)], isGot) {
-			v.fail(Apart+Check(object.Text("kind")), "two parents write %s, and it is what only one of them wants", nameOf(object))
+			v.fail(Apart+Check(object.Text("kind")), "two parents write %s, it is what one wants", nameOf(object))
 		}
 	}
 	isContested := func(object Object) bool { return contested[nameOf(object)] != nil }
@@ -378,7 +378,8 @@ func (o *Operator) crowded() (all []OperatorLife) {
 		next := OperatorSettings{Example: (i + 1) % len(o.Parents)}
 		add := func(steps ...Step) {
 			if !slices.ContainsFunc(steps, func(s Step) bool { return !o.has(s.Do) }) {
-				all = append(all, OperatorLife{Settings: settings, Beside: []OperatorSettings{next, next}, Steps: steps})
+				beside := []OperatorSettings{next, next}
+				all = append(all, OperatorLife{Settings: settings, Beside: beside, Steps: steps})
 			}
 		}
 
@@ -466,8 +467,7 @@ func (o *Operator) adapt(r draw, s Step) (Step, bool) {
 	if amid := pick(r, []Action{"", "", Restart, Overlap, Hold}); isUser && o.has(amid) && amid != "" {
 		s.Amid, s.For = amid, pick(r, times[:3])
 	}
-	isOut := s.Do == Suspend || s.Do == Resume || s.Do == Touch || s.Do == Expire
-	return s, !isOut
+	return s, !slices.Contains([]Action{Suspend, Resume, Touch, Expire}, s.Do)
 }
 
 func (o *Operator) program() *Program { return &o.Program }

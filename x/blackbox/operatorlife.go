@@ -222,8 +222,8 @@ func (o *operatorScript) removeChild(nth int) {
 	made = slices.DeleteFunc(made, func(child Object) bool {
 		kind, known := childKinds[child.kind()]
 		hasEnded := known && !kind.Runs(child) // its work need not be repeated
-		isParent := slices.ContainsFunc(o.siblings(), func(s *operatorScript) bool { return child.UID() == s.created.UID() })
-		return hasEnded || isParent
+		isOne := func(s *operatorScript) bool { return child.UID() == s.created.UID() }
+		return hasEnded || slices.ContainsFunc(o.siblings(), isOne)
 	})
 	if len(made) > 0 {
 		child := made[nth%len(made)]
@@ -296,7 +296,8 @@ func (o *operatorScript) siblings() (scripts []*operatorScript) {
 
 // saw counts, for each name, how often the program creates an object of that name.
 func (o *operatorScript) saw(w write) {
-	if o.place == 0 && w.BySubject && w.Old == nil && !w.Resource.reports {
+	isCreated := w.BySubject && w.Old == nil && !w.Resource.reports
+	if o.place == 0 && isCreated {
 		if o.creations == nil {
 			o.creations = make(map[string]int)
 		}

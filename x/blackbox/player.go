@@ -26,7 +26,7 @@ type script interface {
 	order() time.Duration
 	// calm plays the end of the life, without faults, and checks that everything recovers.
 	calm() error
-	// removes notes that somebody other than the program deletes a child. The API must be locked.
+	// removes notes that a user or the kit deletes a child. The API must be locked.
 	removes(uid string)
 	// saw looks at a write. The API must be locked.
 	saw(write)
@@ -264,9 +264,11 @@ func (p *player) saw(w write) {
 			}
 		}
 	}
-	isChild := w.Resource.GroupVersionKind == p.Child && w.New != nil
-	if p.ttl != nil && isChild && p.Ended(w.New) && (w.Old == nil || !p.Ended(w.Old)) {
-		p.expire(w.New)
+	if p.ttl != nil && w.New != nil && w.Resource.GroupVersionKind == p.Child {
+		hadEnded := w.Old != nil && p.Ended(w.Old)
+		if !hadEnded && p.Ended(w.New) {
+			p.expire(w.New)
+		}
 	}
 	if w.BySubject && w.Resource.reports {
 		p.reports = append(p.reports, eventsOf(w)...)

@@ -44,7 +44,7 @@ type Check string
 
 // The checks of more than one profile.
 const (
-	// Left is a check of [Cron] and [Operator]: nothing is left of a deleted parent, and nothing is started for it.
+	// Left is a check of Cron and Operator: nothing is left of a deleted parent, and nothing is started for it.
 	Left Check = "Left"
 	// Panics: the program does not panic. The kit hears of a panic in the goroutine of Start, and of one that
 	// controller-runtime or HandleCrash of apimachinery recovers. Any other panic ends the test.

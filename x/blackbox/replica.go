@@ -130,7 +130,7 @@ func (p *player) tooBusy() bool {
 // before do not see them: one computes the time since the last error, and if that was outside of the bubble, it would
 // sleep for years.
 func (p *player) hearHandled() (restore func()) {
-	errorHandlers, panicHandlers, crash := utilruntime.ErrorHandlers, utilruntime.PanicHandlers, utilruntime.ReallyCrash
+	errors, panics, crash := utilruntime.ErrorHandlers, utilruntime.PanicHandlers, utilruntime.ReallyCrash
 	replaceHandlers(&utilruntime.ErrorHandlers, func(args []any) {
 		var err error
 		message := "error"
@@ -149,7 +149,7 @@ func (p *player) hearHandled() (restore func()) {
 	replaceHandlers(&utilruntime.PanicHandlers, func(args []any) { p.hearsPanic(args[len(args)-1]) })
 	utilruntime.ReallyCrash = false
 	return func() {
-		utilruntime.ErrorHandlers, utilruntime.PanicHandlers, utilruntime.ReallyCrash = errorHandlers, panicHandlers, crash
+		utilruntime.ErrorHandlers, utilruntime.PanicHandlers, utilruntime.ReallyCrash = errors, panics, crash
 	}
 }
 

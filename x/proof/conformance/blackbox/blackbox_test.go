@@ -66,6 +66,7 @@ var cron = blackbox.Cron{
 		return latest, 0
 	},
 	Active: blackbox.ActiveUIDs,
+	Times:  blackbox.CronJobTimes,
 }
 
 var batch = blackbox.Batch{

@@ -80,6 +80,7 @@ var cron = blackbox.Cron{Program: blackbox.Program{
 	Run:     blackbox.CronJobRun,
 	Skipped: skipped,
 	Active:  blackbox.ActiveUIDs,
+	Times:   blackbox.CronJobTimes,
 }
 
 // skipped reads an event about skipped runs. An event that names a run which is too late also
