@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -264,7 +265,8 @@ func keysOf(objects map[key]entry, plural string) []key {
 		}
 	}
 	slices.SortFunc(keys, func(x, y key) int {
-		return strings.Compare(x.plural+"/"+x.namespace+"/"+x.name, y.plural+"/"+y.namespace+"/"+y.name)
+		byPlace := cmp.Or(strings.Compare(x.plural, y.plural), strings.Compare(x.namespace, y.namespace))
+		return cmp.Or(byPlace, strings.Compare(x.name, y.name))
 	})
 	return keys
 }

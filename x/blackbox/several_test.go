@@ -60,15 +60,15 @@ func TestFind_Several(t *testing.T) {
 		{"deletes the jobs of others", keeper{jobsOfAll: true}, "ApartJob", 100},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			expectFind(t, profile[OperatorSettings](test.wrong.subject()), test.want, 1, 200, test.lives)
+			expectFind(t, profile[OperatorSettings](test.wrong.subject()), test.want, 1, 200, test.lives, Break)
 		})
 	}
 }
 
 // expectFind fails if the check is not found within a number of lives.
-func expectFind[S Settings](t *testing.T, c profile[S], want Check, short, random, within int) {
+func expectFind[S Settings](t *testing.T, c profile[S], want Check, short, random, within int, skipped ...Action) {
 	t.Helper()
-	lives := livesUntil(t, c, want, short, random)
+	lives := livesUntil(t, c, want, short, random, skipped...)
 	if lives == 0 || lives > within {
 		t.Errorf("%s is found in life %d, want at most %d", want, lives, within)
 	}
