@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,11 @@ var cronDivergences = []divergence{
 		look:   all(runs, hasReported("MissingJob")), quirk: cronQuirks(cronjobquirk.EagerHistory),
 		theirs: "1 01:00 at 1 01:00 | MissingJob",
 		ours:   "1 01:00 at 1 01:00 | no MissingJob"},
+	{row: "The cache shows a finished job, and a new one has its name (C2)",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; tick 59m59s; fault update cronjobs/status error all 3s; tick 1200ms; complete 0; tick 100ms; hold jobs; successful 0; tick 1m`,
+		look:   deletions,
+		theirs: "5 jobs deleted",
+		ours:   "1 jobs deleted"},
 	{row: "A run replaces a job found after a crash, or one of a pending trigger (C12)",
 		script: `cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}; manual; tick 59m59s; fault update cronjobs/status error all 5s; tick 2s; stop-controllers; tick 61m; restart-controllers; tick 1m`,
 		look:   all(wrote("delete jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate),
@@ -198,6 +204,17 @@ func forget(l *life) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// deletions counts the jobs that were deleted.
+func deletions(l *life) string {
+	n := 0
+	for _, w := range l.writes {
+		if w.Answer == "" && strings.HasPrefix(w.String(), "delete jobs ") {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d jobs deleted", n)
 }
 
 // pin puts a finalizer on the first job, so that its deletion does not end.

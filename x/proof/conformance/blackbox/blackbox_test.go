@@ -67,6 +67,9 @@ var cron = blackbox.Cron{
 	},
 	Active: blackbox.ActiveUIDs,
 	Times:  blackbox.CronJobTimes,
+	// EagerHistory: a run that starts again is deleted, since jobs are deleted by name. It depends on the order of
+	// goroutines whether a life shows it, so none is played; the plain test is in FINDINGS.md.
+	Known: []blackbox.Known[blackbox.CronSettings]{{Check: blackbox.KeepsRunning}},
 }
 
 var batch = blackbox.Batch{
