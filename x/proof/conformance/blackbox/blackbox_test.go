@@ -41,8 +41,6 @@ var cron = blackbox.Cron{
 		Child:     blackbox.JobKind,
 		Start:     start,
 		Off: map[blackbox.Check]string{
-			blackbox.Starts:          "Estimate: after an outage the next run may be minutes late",
-			blackbox.Retries:         "Estimate: the same",
 			blackbox.Forbids:         "BlindCreate: a job whose start a crash kept from being recorded is not in the active list, by which Forbid goes",
 			blackbox.Replaces:        "BlindCreate: nor does Replace delete it",
 			blackbox.NoRunTwice:      "EagerHistory: with a limit of 0 a job is deleted before it is recorded that its run has started",
