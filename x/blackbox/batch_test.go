@@ -30,6 +30,8 @@ type worker struct {
 
 	countsExisting, runsGone, quitsAtStart bool
 
+	writesLast bool // is no mistake: it writes the status at the end of a round
+
 	dropped map[string]bool // the pods that it does not look at again
 	endings map[string]bool // the Jobs that have ended
 }
@@ -152,12 +154,12 @@ func (w *worker) look(ctx context.Context, parent Object, own []Object, others i
 	}
 
 	parent = parent.clone()
-	var record []any
+	var list []any
 	for name, is := range counted {
-		record = append(record, map[string]any{"name": name, "succeeded": is})
+		list = append(list, map[string]any{"name": name, "succeeded": is})
 	}
-	slices.SortFunc(record, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	parent.Set(record, "status", "counted")
+	slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	parent.Set(list, "status", "counted")
 	parent.Set(float64(succeeded), "status", "succeeded")
 	parent.Set(float64(failed), "status", "failed")
 
@@ -197,8 +199,14 @@ func (w *worker) look(ctx context.Context, parent Object, own []Object, others i
 		ended = true
 	}
 
-	if _, _, err := w.do(ctx, http.MethodPut, jobsPath(parent)+"/"+parent.Name()+"/status", parent); err != nil {
+	record := func() error {
+		_, _, err := w.do(ctx, http.MethodPut, jobsPath(parent)+"/"+parent.Name()+"/status", parent)
 		return err
+	}
+	if !w.writesLast {
+		if err := record(); err != nil {
+			return err
+		}
 	}
 	w.endings[keyOf(parent)] = ended
 	if !w.keepsFinalizers {
@@ -227,7 +235,11 @@ func (w *worker) look(ctx context.Context, parent Object, own []Object, others i
 		}
 		active = active[1:]
 	}
-	return w.fill(ctx, parent, active, done, want, len(counted))
+	err := w.fill(ctx, parent, active, done, want, len(counted))
+	if err == nil && w.writesLast {
+		err = record()
+	}
+	return err
 }
 
 // fill starts pods for the first free indexes.
@@ -331,6 +343,24 @@ func TestBatchPlay(t *testing.T) {
 				t.Errorf("one missing end is found more than once: %v", missed)
 			}
 		})
+	}
+}
+
+// TestNoMoreThanWanted_CountedOnceOff: a program whose status counts the children that exist may replace one that has
+// succeeded and that a user has deleted, also before it writes the status.
+func TestNoMoreThanWanted_CountedOnceOff(t *testing.T) {
+	wait := Step{Do: Wait, For: 2 * time.Minute}
+	subject := worker{countsExisting: true, writesLast: true}.subject()
+	subject.Off = map[Check]string{CountedOnce: "the status counts the children that exist"}
+	result := subject.Play(t, BatchLife{
+		Settings: BatchSettings{Wanted: 3, AtOnce: 3, Retries: 6, Indexed: true},
+		Begin:    10*time.Hour + 10*time.Second,
+		Steps:    []Step{wait, {Do: Succeed}, wait, {Do: Remove}, wait},
+	})
+	for _, v := range result.Violations {
+		if v.Check == NoMoreThanWanted {
+			t.Errorf("%s\n%s", v.Problem, strings.Join(result.Story, "\n"))
+		}
 	}
 }
 

@@ -233,7 +233,11 @@ func (b *batchScript) checkNumber(child Object) {
 	if time.Now().After(b.shown(b.edited).Add(time.Minute)) {
 		most = b.settings.AtOnce
 	}
-	left := max(b.settings.Wanted-max(b.successes(), b.tally.Succeeded), 0)
+	done := b.successes()
+	if _, off := b.off[CountedOnce]; !off { // else the status may still count a child that a user has deleted
+		done = max(done, b.tally.Succeeded)
+	}
+	left := max(b.settings.Wanted-done, 0)
 
 	switch {
 	case active > most:
