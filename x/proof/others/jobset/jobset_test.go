@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
@@ -88,6 +89,21 @@ var subject = blackbox.Batch{
 		{Wanted: 1, AtOnce: 1}, {Wanted: 2, AtOnce: 2}, {Wanted: 2, AtOnce: 2, Retries: 1}, {Wanted: 3, AtOnce: 3, Retries: 3},
 		{Wanted: 2, AtOnce: 2, Retries: 3, Suspend: true},
 	},
+	Known: known(),
+}
+
+// known are the findings of docs/blackbox.md.
+func known() []blackbox.Known[blackbox.BatchSettings] {
+	begin := 10 * time.Hour
+	refused := blackbox.BatchLife{Settings: blackbox.BatchSettings{Wanted: 1, AtOnce: 1}, Begin: begin, Steps: []blackbox.Step{
+		{Do: blackbox.Wait, For: 30 * time.Second}, {Do: blackbox.Break, Fault: blackbox.Refuse, Nth: 1}, {Do: blackbox.Succeed},
+	}}
+	expires := blackbox.BatchLife{Settings: blackbox.BatchSettings{Wanted: 2, AtOnce: 2, Retries: 1}, Begin: begin, Lag: 10 * time.Second,
+		Steps: []blackbox.Step{{Do: blackbox.Expire, For: 2 * time.Second}}}
+	return []blackbox.Known[blackbox.BatchSettings]{
+		{Check: blackbox.Ends, What: "the status of the end is refused", Life: refused},
+		{Check: blackbox.EndsOnce, What: "jobs that have expired are created again after the end", Life: expires},
+	}
 }
 
 // withDefaults sets the defaults as JobSet's webhook does.
@@ -138,7 +154,7 @@ func tally(o blackbox.Object) blackbox.Tally {
 	return t
 }
 
-// TestSearch plays as many lives as the flags ask for.
+// TestSearch plays the known findings, and as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
 const exampleJobSet = `
