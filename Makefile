@@ -11,16 +11,16 @@ JUDGES ?= search,lives
 TOOL  := go tool -modfile=$(CURDIR)/x/proof/go.mod
 RAPID := pgregory.net/rapid
 seed   = $(if $(SEED),-seed $(SEED))
-cases  = $(strip $(if $(SEED),-rapid.seed=$(SEED)) $(if $(CHECKS),-rapid.checks=$(CHECKS)))
+cases  = $(if $(SEED),-rapid.seed=$(SEED))
 
 # $(call reaching,PACKAGE,PACKAGES) lists those packages whose tests reach a package, and so know its flags.
 reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' $(or $(2),./...) | sed -n 's/\.test$$//p'
 # $(call running,PACKAGE,FLAGS) runs their tests in the root with flags.
 running = found=$$($(call reaching,$(1))); test -n "$$found"; go test -timeout=2h $$found $(2)
 # $(call tested,MODULE,FLAGS,PACKAGES) runs the tests of a module, and names those that were skipped.
-gotest = $(TOOL) gotestsum --format=pkgname -- $(2) -shuffle=$(or $(SEED),on)
+gotest = $(TOOL) gotestsum --format=pkgname -- $(if $(CHECKS),-timeout=50m) $(2) -shuffle=$(or $(SEED),on)
 tested = @echo "== $(1)"; cd $(1); of="$(or $(3),./...)"; drawing=$$($(if $(cases),$(call reaching,$(RAPID),$$of),true)); \
-	test -z "$$drawing" || $(gotest) -timeout=2h $$drawing $(cases); \
+	test -z "$$drawing" || $(gotest) $$drawing $(cases); \
 	others=$$(go list $$of | grep -vxF "$$drawing" || true); test -z "$$others" || $(gotest) $$others
 # $(call side-by-side,MODULES) makes $@/MODULE for each, two at a time: most packages keep one core busy. Long ones come first.
 side-by-side = +@$(MAKE) --no-print-directory -j2 $(addprefix $@/,$(1))
@@ -32,6 +32,7 @@ release  = $(if $(RELEASE),-release $(RELEASE))
 
 .PHONY: $(shell sed -n 's/^\([a-z]*\):.*/\1/p' $(MAKEFILE_LIST))
 
+test: cases += $(if $(CHECKS),-rapid.checks=$(CHECKS))
 test: ## the library and its kits, with CHECKS cases of each property
 	$(call tested,.)
 nested: ## the other modules, two at a time, but for those with the controllers of Kubernetes or of others
@@ -66,7 +67,7 @@ modules: ## list these modules
 	@echo $(MODULES)
 
 prop: ## the properties, with CHECKS cases each
-	@$(call running,$(RAPID),-rapid.checks=100000 $(cases))
+	@$(call running,$(RAPID),-rapid.checks=$(or $(CHECKS),100000) $(cases))
 seeds: ## the tests that draw their cases, of every module, with SEEDS seeds after FIRST
 	@for m in . $(NESTED); do cd $(CURDIR)/$$m; drawing=$$($(call reaching,$(RAPID))); test -n "$$drawing" || continue; \
 		for n in $$(seq $$(($(or $(FIRST),0) + 1)) $$(($(or $(FIRST),0) + $(or $(SEEDS),200)))); do echo "== $$m, seed $$n"; \
@@ -113,7 +114,6 @@ kills: ## kill the local runner and its supervisors, or with OF=examples/databas
 axe: ## the page of the explainer checked by axe-core, which npm fetches
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; cd "$$dir"; npm pack --silent axe-core@4.14.1 >/dev/null; tar xzf axe-core-*.tgz package/axe.min.js; \
 		AXE="$$dir/package/axe.min.js" go -C $(CURDIR)/x/cmd/batchwhy test -count=1 -v -run='^TestAxe$$' ./internal/page
-
 result: ## write a file of docs/results again: NAME=search. Its first line is the command
 	@docs/results/again $(NAME)
 check: ## what CI runs, except govulncheck, fuzzing, macOS, Windows and the older Go

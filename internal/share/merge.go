@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Lines merges the files of all shares, in the order of the shares. Each file has one line for each
-// case of its share.
+// Lines merges the files of all shares, which come in the order of the shares. Each file has one
+// line for each case of its share, in the order of the cases.
 func Lines(out io.Writer, files []string) error {
 	parts := make([][]string, len(files))
 	total := 0
@@ -26,16 +26,19 @@ func Lines(out io.Writer, files []string) error {
 		total += len(parts[i])
 	}
 
+	written := make([]int, len(files))
 	for n := range total {
-		part, place := n%len(files), n/len(files)
-		if place >= len(parts[part]) {
+		part := mixed(n, len(files))
+		if written[part] == len(parts[part]) {
 			return fmt.Errorf("%s: has %s, the others have more: "+
 				"the shares are of different runs, or not in their order",
 				files[part], value.Count(len(parts[part]), "line"))
 		}
-		if _, err := io.WriteString(out, parts[part][place]); err != nil {
+
+		if _, err := io.WriteString(out, parts[part][written[part]]); err != nil {
 			return err
 		}
+		written[part]++
 	}
 	return nil
 }

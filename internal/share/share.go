@@ -55,14 +55,16 @@ func (s *Share) Check() error {
 	return nil
 }
 
-// Has reports whether the share has the case with this number. Costly cases may have every n-th
-// number, so it spreads the numbers before it divides them. Otherwise one of two shares could have
-// all the costly cases.
-func (s *Share) Has(number int) bool {
+// Has reports whether the share has the case with this number.
+func (s *Share) Has(number int) bool { return mixed(number, s.Of) == s.Mine }
+
+// mixed returns the share of a case. Costly cases may have every n-th number, so it spreads the
+// numbers before it divides them. Otherwise one of two shares could have all the costly cases.
+func mixed(number, shares int) int {
 	x := (uint64(number) + 1) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return (x^x>>31)%uint64(s.Of) == uint64(s.Mine)
+	return int((x ^ x>>31) % uint64(shares))
 }
 
 // Path returns the file of the share.

@@ -172,3 +172,34 @@ func TestDivide(t *testing.T) {
 		t.Errorf("got %v, want an error for the missing file", err)
 	}
 }
+
+// The lines of all shares merge into those of one process, if each file has the lines of its share.
+func TestLines(t *testing.T) {
+	for of := 1; of <= 5; of++ {
+		dir, whole := t.TempDir(), ""
+		files, parts := make([]string, of), make([]string, of)
+		for n := range 23 {
+			line := fmt.Sprintf("case %d\n", n)
+			whole += line
+			for mine := range of {
+				if (&Share{Mine: mine, Of: of}).Has(n) {
+					parts[mine] += line
+				}
+			}
+		}
+		for mine, part := range parts {
+			files[mine] = filepath.Join(dir, fmt.Sprint(mine))
+			must.OK(t, os.WriteFile(files[mine], []byte(part), 0o600))
+		}
+
+		var merged strings.Builder
+		if err := Lines(&merged, files); err != nil || merged.String() != whole {
+			t.Errorf("%d shares: %v\n%s", of, err, &merged)
+		}
+
+		must.OK(t, os.WriteFile(files[of-1], nil, 0o600))
+		if err := Lines(io.Discard, files); of > 1 && (err == nil || !strings.HasPrefix(err.Error(), files[of-1])) {
+			t.Errorf("%d shares, the last without a line: %v", of, err)
+		}
+	}
+}

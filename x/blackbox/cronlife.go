@@ -89,7 +89,11 @@ func (c *cronScript) order() time.Duration {
 		return never
 	}
 	first := c.inForce().Next(time.Now())
-	return c.inForce().Next(first).Sub(first)
+	second := c.inForce().Next(first)
+	if second.IsZero() {
+		return never
+	}
+	return second.Sub(first)
 }
 
 // set notes new settings.

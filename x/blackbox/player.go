@@ -308,12 +308,15 @@ func (p *player) pass(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 
-	for passed := false; !passed || len(p.events) > 0; {
+	// At the end of the step, left is the number of events of that instant. What they lead to belongs
+	// to the next step: a program may crash at each start.
+	for left := -1; left != 0; {
 		select {
 		case <-timer.C:
-			passed = true
 			synctest.Wait()
+			left = len(p.events)
 		case e := <-p.events:
+			left = max(left-1, -1)
 			if !slices.Contains(p.replicas, e.of) {
 				continue // the kit has stopped it
 			}

@@ -44,7 +44,6 @@ var cron = blackbox.Cron{
 			blackbox.Forbids:         "BlindCreate: a job whose start a crash kept from being recorded is not in the active list, by which Forbid goes",
 			blackbox.Replaces:        "BlindCreate: nor does Replace delete it",
 			blackbox.NoRunTwice:      "EagerHistory: with a limit of 0 a job is deleted before it is recorded that its run has started",
-			blackbox.ActiveList:      "the list keeps a job that a user deletes, if the run starts again before the cache shows its record: a job of this name exists",
 			blackbox.NotInRetrospect: "it starts the latest run that was missed while a CronJob was suspended, or that an edited schedule has",
 			blackbox.ReportsPassed:   "there is no event for a run whose place a later one takes",
 			blackbox.ReportsLate:     "SilentMiss: MissSchedule exists and is never emitted",

@@ -27,7 +27,7 @@ import (
 //   - Create: another job creates its pods. Run: all of them start to run. Finish: all of them
 //     succeed, and the job ends. The figures are per pod.
 //   - Crowd: the process starts when many jobs of ten running pods exist. The figures are for all of
-//     it, until the last job has had its first round.
+//     it; the time is until the last job has had its first round.
 //   - Jobs: many jobs whose pods succeed immediately, from the creation of the first job to the end
 //     of the last. The figures are per job; the median and the 99th percentile are of the times from
 //     the creation of a job to its condition Complete. There are as many pods in fewer jobs of 10

@@ -215,13 +215,17 @@ func TestLoops_Sleep(t *testing.T) {
 				}
 			}
 			l.loop.Report, loop.Report = func(CronRound) { count() }, func(Round) { count() }
-			run(ctx)
+
+			begin := time.Now()
+			if run(ctx); time.Since(begin) != 5*time.Minute {
+				t.Errorf("the loop ended after %v", time.Since(begin))
+			}
 			return n
 		}
-		if n := rounds(func(ctx context.Context) { _ = l.loop.Run(ctx) }); len(l.made()) != 7 || n > 20 {
+		if n := rounds(func(ctx context.Context) { _ = l.loop.Run(ctx) }); len(l.made()) != 7 || n < 1 || n > 20 {
 			t.Errorf("%d rounds, made %q", n, l.made())
 		}
-		if n := rounds(func(ctx context.Context) { _, _ = loop.Run(ctx) }); n > 20 {
+		if n := rounds(func(ctx context.Context) { _, _ = loop.Run(ctx) }); n < 1 || n > 20 {
 			t.Errorf("%d rounds of a job", n)
 		}
 	})
