@@ -206,6 +206,10 @@ func TestCron_Words(t *testing.T) {
 			c.end("Complete")
 			c.round(time.Hour)
 		}
+		for range 2 {
+			c.end("Failed")
+			c.round(time.Hour)
+		}
 
 		c.edit(func(b *beat) { b.Suspend = true })
 		c.round(time.Second)
@@ -214,7 +218,7 @@ func TestCron_Words(t *testing.T) {
 		}
 
 		lines := strings.Join(c.log, "\n")
-		for _, want := range []string{"more successful Tasks than", "the Beat is suspended", `"beat"=`} {
+		for _, want := range []string{"more successful Tasks than", "more failed Tasks than", "the Beat is suspended", `"beat"=`} {
 			if !strings.Contains(lines, want) {
 				t.Errorf("%q is not in the log:\n%s", want, lines)
 			}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/backoff"
@@ -104,13 +105,14 @@ func TestAnnotate_Fails(t *testing.T) {
 }
 
 // TestCreations_Timeout: a new pod that the cache does not show is remembered as long as an
-// expectation lasts.
+// expectation lasts, also if an earlier job of the same name has created pods.
 func TestCreations_Timeout(t *testing.T) {
 	const uid = types.UID("uid-j")
 	key, at := types.NamespacedName{Namespace: "ns", Name: "j"}, time.Unix(1_000_000_000, 0)
 	for after, counts := range map[time.Duration]bool{expectations.Timeout - 1: true, expectations.Timeout: false} {
 		pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 		c := &Jobs{ownedPods: ownedPods{pods: pods}}
+		c.created.add(key, "uid-of-an-earlier-j", job.PodRef{Name: "q", UID: "uid-q"}, at)
 		c.created.add(key, uid, job.PodRef{Name: "p", UID: "uid-p"}, at)
 
 		one := int32(1)
@@ -196,5 +198,11 @@ func TestJ44_GroupsOfAJob(t *testing.T) {
 		if got.Workloads[0].Name != test.workload || got.PodGroups[0].Name != test.group {
 			t.Errorf("%+v, want %s and %s", got, test.workload, test.group)
 		}
+	}
+
+	kind := BatchJobs(nil, nil)
+	c := &Jobs{ownedPods: ownedPods{kind: &kind}, client: fake.NewClientset(), options: JobOptions{Groups: g}}
+	if b := c.newBackend(keyOf(j), j, &job.Job{}); b.Groups == nil || b.Groups.Owner.UID != j.UID {
+		t.Errorf("a round writes the groups with %+v", b.Groups)
 	}
 }

@@ -97,10 +97,19 @@ func TestJ44_GangsNeedGroups(t *testing.T) {
 		t.Errorf("without Groups: %v", err)
 	}
 	client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
-	o.Groups = controller.NewGroups(client, dynamicinformer.NewDynamicSharedInformerFactory(client, 0))
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	o.Groups = controller.NewGroups(client, factory)
 	_, known := reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
 	if _, err := controller.NewJobs(controller.BatchJobs(c, c.factory), o); (err == nil) != known || err != nil && !strings.Contains(err.Error(), "k8s.io/api v0.37") {
 		t.Errorf("with Groups, the field is known: %t, %v", known, err)
+	}
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	factory.Start(ended.Done())
+	factory.Shutdown()
+	if _, err := controller.NewJobs(controller.BatchJobs(c, c.factory), o); err == nil {
+		t.Error("informers that have stopped show no groups, and that is no error")
 	}
 }
 

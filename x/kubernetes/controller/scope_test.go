@@ -69,6 +69,9 @@ func TestScope_Cron(t *testing.T) {
 					o.Namespace = func(namespace string) bool { return serves && namespace == test.children }
 					r, err := controller.NewCronJobReconciler(cronOf(kind, parents.informer, tasks.informer), o)
 					must.OK(t, err)
+					if n := len(parents.informer.GetIndexer().GetIndexers()); (n > 0) != (label != "") {
+						t.Errorf("%d indexes of parents; only a label needs one", n)
+					}
 					b := hourly
 					b.ObjectMeta = metav1.ObjectMeta{Name: "b", Namespace: test.parent, UID: "uid-b", CreationTimestamp: metav1.Now()}
 					_, err = parents.put("create", &b)

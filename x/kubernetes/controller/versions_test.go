@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -111,4 +113,22 @@ func TestVersions_Forget(t *testing.T) {
 	if err := v.check(key); err != nil {
 		t.Error(err)
 	}
+
+	c := &Jobs{written: versions{stores: v.stores}}
+	c.written.wrote(key, "u", ofOwners, "5")
+	q := &prompt{v: &c.written}
+	c.OwnerEvents(q).OnDelete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", UID: "u"}})
+	if q.rounds != 1 || q.stale != nil {
+		t.Errorf("%d rounds after a deletion, stale: %v", q.rounds, q.stale)
+	}
 }
+
+// prompt is a queue whose rounds start in the call of Add.
+type prompt struct {
+	v      *versions
+	rounds int
+	stale  *staleError
+}
+
+func (q *prompt) Add(key types.NamespacedName)                 { q.rounds++; q.stale = q.v.check(key) }
+func (q *prompt) AddAfter(types.NamespacedName, time.Duration) {}
