@@ -382,6 +382,7 @@ func TestRun_BadInput(t *testing.T) {
 		"until: is required with CronJobs, which never end":                                                                  {CronJobs: []CronJob{cron}},
 		"trace:9: b: submitted at 1s, before the job in front of it, at 2s: jobs must be in the order of their submit times": {Jobs: Of(Job{Name: "a", Submit: 2 * time.Second, Spec: Spec(1, 1)}, Job{Name: "b", Submit: time.Second, Spec: Spec(1, 1), Source: "trace:9"})},
 		"a: submit time -1s is negative":                                                                                     {Jobs: Of(Job{Name: "a", Submit: -time.Second})},
+		"a: pod.quorum: -1: must not be negative":                                                                            {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Quorum: -1}})},
 		"a: spec.parallelism: -1":                                                                                            {Jobs: Of(Job{Name: "a", Spec: negative})},
 		"disruptions[0].node: 1: the world has 1 node":                                                                       {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
 		"j: after an edit: spec.parallelism: -1":                                                                             {Jobs: Of(Job{Name: "j", Spec: Spec(1, 1), Edits: []Edit{{time.Second, func(s *job.Spec) { s.Parallelism = negative.Parallelism }}}})},
@@ -391,9 +392,20 @@ func TestRun_BadInput(t *testing.T) {
 		"c.yaml:3: c: spec.schedule": {CronJobs: []CronJob{cron}, Until: 1},
 		"c: jobTemplate.spec.template.spec.restartPolicy": {CronJobs: []CronJob{{Name: "c", Spec: cronjob.Spec{Schedule: "@hourly"}}}, Until: 1},
 	} {
+		reading := 0
+		if jobs := w.Jobs; jobs != nil {
+			w.Jobs = func(yield func(Job, error) bool) {
+				reading++
+				defer func() { reading-- }()
+				jobs(yield)
+			}
+		}
 		_, err := Run(t.Context(), w)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
+		}
+		if reading != 0 {
+			t.Errorf("%s: the stream of jobs is not ended", want)
 		}
 	}
 }

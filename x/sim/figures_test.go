@@ -138,6 +138,7 @@ func TestEach(t *testing.T) {
 		var all, one sync.WaitGroup // waits until the allowed number of calls run
 		all.Add(min(cores, 20))
 		done := make([]int, 20)
+		before := runtime.NumGoroutine()
 		err := Each(t.Context(), len(done), limit, func(_ context.Context, i int) error {
 			n := running.Add(1)
 			for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
@@ -145,6 +146,9 @@ func TestEach(t *testing.T) {
 			if i < min(cores, 20) {
 				all.Done()
 				all.Wait()
+				if n := runtime.NumGoroutine() - before; n > min(cores, 20) {
+					t.Errorf("%d cores: %d goroutines", cores, n)
+				}
 			}
 			running.Add(-1)
 			done[i]++

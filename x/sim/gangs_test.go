@@ -153,8 +153,9 @@ func TestRun_Gangs(t *testing.T) {
 			j.Edits = []Edit{{10 * time.Second, func(s *job.Spec) { s.Suspend = &yes }}, {20 * time.Second, func(s *job.Spec) { s.Suspend = &no }}}
 		})}, "0 0 20 20", ""},
 	} {
-		for _, own := range []Scheduler{nil, first{}} {
-			if own != nil && test.nodes == 0 {
+		for _, own := range []Scheduler{nil, first{}, last{}} {
+			holds := own == (last{}) && len(test.jobs) > 1 // nodes for pods of a gang that does not fit
+			if own != nil && test.nodes == 0 || holds {
 				continue
 			}
 			t.Run(fmt.Sprint(test.name, own), func(t *testing.T) {
@@ -401,6 +402,19 @@ func TestJ44_JobsOfCronJobs(t *testing.T) {
 	}
 }
 
+// readiness is a checker that also checks that pods are ready while their containers run.
+type readiness struct{ *checker }
+
+func (c readiness) Job(r JobRound) {
+	c.checker.Job(r)
+	for _, p := range r.Snapshot.Pods {
+		restarts := p.Detail != nil && len(p.Detail.Containers) > 0
+		if p.Phase == job.PodRunning && !p.Ready && !restarts {
+			c.t.Errorf("%s is not ready at %v", p.Name, r.At)
+		}
+	}
+}
+
 // TestRun_Quorum: the work of pods begins when enough of them run.
 func TestRun_Quorum(t *testing.T) {
 	job := func(change func(*Job)) Job {
@@ -485,8 +499,10 @@ func TestRun_Quorum(t *testing.T) {
 		}), "30 30 never", second(60), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := World{Until: time.Hour, Nodes: Nodes(test.nodes, Node{Pods: 1}), Disruptions: test.disruptions, Jobs: Of(test.job)}
-			r := play(t, w)
+			w := World{Until: time.Hour, Nodes: Nodes(test.nodes, Node{Pods: 1}), Disruptions: test.disruptions, Jobs: Of(test.job), Watch: readiness{&checker{t: t}}}
+			r, err := Run(t.Context(), w)
+			must.OK(t, err)
+			audit(t, &w, r)
 			var ended []string
 			for _, p := range r.Pods {
 				at := "never"

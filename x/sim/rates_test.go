@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +19,8 @@ func TestParseRate(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "5", "5%", "5/m", "x/h", "-1/h", "100%/h", "NaN/h", "Inf/h", "1/h/h"} {
-		if have, err := ParseRate(text); err == nil {
-			t.Errorf("%q: %v", text, have)
+		if have, err := ParseRate(text); err == nil || !strings.HasPrefix(err.Error(), strconv.Quote(text)) {
+			t.Errorf("%q: %v, %v", text, have, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,9 @@ func (s *preempting) Schedule(q *Pending) {
 	}
 	for n := range q.Nodes() {
 		for _, victim := range q.On(n) {
+			if !strings.HasPrefix(victim.Name, victim.Job+"-") {
+				panic("pod " + victim.Name + " is not of the job " + victim.Job)
+			}
 			if s.evicted-s.urgent < waiting && count(victim.Job) == 0 && q.Evict(victim) {
 				s.evicted++
 				if q.Evict(victim) {
