@@ -126,6 +126,9 @@ func (e *engine) heardOf(id int32, p *pod) {
 	default:
 		e.setReady(id, p, true)
 		e.at(p.began+int64(p.run.For), evEnd, id, p.timer)
+		if p.of.of.Pod.Quorum > 0 {
+			e.beginAll(id, p.of)
+		}
 	}
 }
 

@@ -493,6 +493,24 @@ func TestRun_Quorum(t *testing.T) {
 			*j.Spec.Parallelism = 2
 			j.Edits = []Edit{parallel(second(20), 3)}
 		}), "90 90 90", second(30 + 30 + 10), ""},
+		{"containers that restart begin one by one while others work", 4, nil, job(func(j *Job) {
+			j.Spec, j.Pod.Quorum = Spec(4, 4), 4
+			j.Spec.Template.RestartPolicy = "OnFailure"
+			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) {
+				fails := [][]int{{5}, {}, {6}, {4, 4}}[s.Number]
+				if n := int(s.Restart); n < len(fails) {
+					l.For, l.ExitCode = second(fails[n]), 1
+				}
+			}
+		}), "75 60 76 98", 0, ""},
+		{"the node of a pod at work is lost, and comes back", 3, []Disruption{{Kind: NodeLost, Node: 0, At: second(10), Back: second(40)}}, job(func(j *Job) {
+			j.Spec.Template.RestartPolicy = "OnFailure"
+			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) {
+				if s.Number > 0 && s.Restart == 0 {
+					l.For, l.ExitCode = second(5), 1
+				}
+			}
+		}), "60 100 100", second(50), ""},
 		{"a deadline ends pods that wait", 2, nil, job(func(j *Job) {
 			n := int64(30)
 			j.Spec.ActiveDeadlineSeconds = &n

@@ -46,7 +46,7 @@ type jobState struct {
 	gang   *gang
 	// worker and meeting are for Pod.Quorum. worker is the pod that completed the quorum most
 	// recently, so that the waiting pods began their work. meeting is at least the number of
-	// running pods.
+	// running pods, or at least the Quorum.
 	worker, meeting int32
 
 	cron  *cronState // its owner, or nil

@@ -79,8 +79,8 @@ func (e *engine) beginWork(id int32, p *pod) {
 }
 
 // meet lets a pod of a job with a Quorum begin its work if another pod is at work. If enough pods
-// run, it lets all of them begin. To save time, it counts the running pods only if js.meeting,
-// which is never too low, has reached the Quorum.
+// run, it lets all of them begin. To save time, it looks at the running pods only if js.meeting has
+// reached the Quorum.
 func (e *engine) meet(id int32, p *pod) {
 	js := p.of
 	if other := &e.pods.all[js.worker]; other.of == js && isMeeting(other) && other.began >= 0 {
@@ -97,10 +97,14 @@ func (e *engine) meet(id int32, p *pod) {
 		js.meeting++
 		begun = begun || p.began >= 0
 	})
-	if js.meeting < js.of.Pod.Quorum && !begun {
-		return
+	if js.meeting >= js.of.Pod.Quorum || begun {
+		e.beginAll(id, js)
 	}
-	js.worker = id
+}
+
+// beginAll lets the waiting pods of a job begin their work. Pod id works already or begins as well.
+func (e *engine) beginAll(id int32, js *jobState) {
+	js.worker, js.meeting = id, js.of.Pod.Quorum
 	e.eachMeeting(js, func(id int32, p *pod) {
 		if p.began < 0 {
 			e.beginWork(id, p)
