@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -121,8 +122,11 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	out.State, out.Summary = l.state(out.Schedule, out.Findings)
 	out.Summary = sentence(out.Summary)
 	isRead, isWrong := l.jobsRead && l.podsRead && !c.IsManifest, IsWrong(out.Findings) || hasDoubts(out.Findings)
+	for _, child := range l.active() {
+		isWrong = isWrong || l.troubleOf(l.jobs[child.UID]) != nil
+	}
 	if out.State == Scheduled && isRead && !isWrong {
-		out.Summary += nothingWrong
+		out.Summary += cmp.Or(l.unexplained(), nothingWrong)
 	}
 	out.Next = l.next()
 	out.Facts = l.facts()

@@ -31,7 +31,8 @@ func (l *cronLook) findings() []Finding {
 	}
 	isWrong := func(f Finding) bool { return f.Severity != Note }
 	if slices.ContainsFunc(all, isWrong) || hasDoubts(all) {
-		all = slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "NoTimeZone" })
+		all = slices.DeleteFunc(all,
+			func(f Finding) bool { return f.Code == "NoTimeZone" || f.Code == "HistoryTooShort" })
 	}
 	return all
 }

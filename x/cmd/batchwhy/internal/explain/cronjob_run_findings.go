@@ -293,6 +293,17 @@ func (l *cronLook) runsEnd() []*Remedy {
 	if l.cron.JobsEnd {
 		return nil
 	}
+
+	isIdle, isLong := false, false
+	for _, c := range l.active() {
+		idles := l.idles(c)
+		isIdle = isIdle || idles
+		isLong = isLong || !idles && l.now.Sub(runsSince(c)) > time.Duration(l.enough())*time.Second
+	}
+	if isIdle && isLong { // the one that waits is in trouble, and such an end would stop the one that works
+		return nil
+	}
+
 	return []*Remedy{l.set("for the next time, let each run end by itself after a time, so that one that hangs holds "+
 		"back no more than that", "spec.jobTemplate.spec.activeDeadlineSeconds", l.enough(),
 		"a run that takes longer fails; choose more than the longest good run")}

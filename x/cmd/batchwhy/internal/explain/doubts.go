@@ -25,7 +25,8 @@ func (l *look) doubtFindings() []Finding {
 		return nil
 	}
 
-	all := slices.Concat(l.lastWords(), l.stoppedEarly(), l.shortTime(), l.notReplaced())
+	policy := l.byPolicy()
+	all := slices.Concat(policy, l.lastWords(), l.stoppedEarly(), l.shortTime(), l.notReplaced())
 	twice := l.beside()
 	if len(all)+len(twice) == 0 {
 		return nil
@@ -38,7 +39,10 @@ func (l *look) doubtFindings() []Finding {
 	}
 	remedies := []*Remedy{inspect("look at the result of the work before anything relies on it or does it again",
 		show)}
-	if len(all) > 0 {
+	if len(policy) > 0 {
+		remedies = append(remedies, when("all indexes are needed", l.again("leave out successPolicy")))
+	}
+	if len(all) > len(policy) {
 		fix := "let the program end with an exit code other than 0 in that case"
 		if l.spec.Completions == nil {
 			fix = "let a program end with exit code 0 only if the queue is empty"
@@ -70,6 +74,16 @@ func (l *cronLook) doubtFindings() (all []Finding) {
 	return all
 }
 
+// byPolicy reports a successPolicy that has ended the Job before all indexes were done.
+func (l *look) byPolicy() []string {
+	isPolicy := l.status.Condition(job.ConditionComplete).Reason == "SuccessPolicy" && l.spec.Completions != nil
+	if !isPolicy || l.succeeded() >= int64(*l.spec.Completions) {
+		return nil
+	}
+	return []string{fmt.Sprintf("its successPolicy has ended it with %d of %s done, and the pods of the others were "+
+		"deleted: their work is not done", l.succeeded(), count(int64(*l.spec.Completions), "index", "indexes"))}
+}
+
 // hasDoubts reports whether a finding contradicts a success.
 func hasDoubts(all []Finding) bool {
 	for _, f := range all {
@@ -86,7 +100,7 @@ var (
 		`handler|ignor`)
 	leftOver = regexp.MustCompile(`(?i)\b([1-9][\d,.]*) +(\w+ +){0,3}(left|remaining|unprocessed)\b`)
 	progress = regexp.MustCompile(`(?i)(?:^|[^\d/.,-])(\d+)(?:/| of )(\d+)(?:$|[^\d/.,-]|[.,-](?:$|\D))`)
-	isTry    = regexp.MustCompile(`(?i)attempt|retr|\btry|tries|\bstep|\bpage|\bpart`)
+	isTry    = regexp.MustCompile(`(?i)attempt|retr|\btry|tries|\bstep|\bpage|\bpart|\bshard\b|\bindex\b`)
 )
 
 // isUnfinished reports whether a line that a program has printed shows that its work is not done. It is

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -76,7 +77,7 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	isFine := out.State == Complete || out.State == Running && l.works() == l.found.Active
 	isRun := out.State == Complete && j.Controller().Kind == "CronJob" // the CronJob says it
 	if says := isFine && !isRun && l.podsRead; says && !IsWrong(out.Findings) && !hasDoubts(out.Findings) {
-		out.Summary += nothingWrong
+		out.Summary += cmp.Or(l.unexplained(), nothingWrong)
 	}
 	out.Next = l.next()
 	out.Facts = l.facts(out.State)

@@ -271,9 +271,9 @@ func podDeadline(p *read.Pod) string {
 
 // lateRemedies say what to do about pods that have reached the deadline in the pod template.
 func (l *look) lateRemedies(p *read.Pod) []*Remedy {
-	more := when("each pod needs more time",
+	more := when("its work is not done, and each pod needs more time",
 		l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", value.Of(p.Spec.Deadline))))
-	whole := when("it was meant for the Job as a whole",
+	whole := when("its work is not done, and the deadline was meant for the Job as a whole",
 		l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
 	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
 		whole = when("it was meant for the Job as a whole",
@@ -284,7 +284,9 @@ func (l *look) lateRemedies(p *read.Pod) []*Remedy {
 					l.atOrNow(l.start().Add(time.Duration(value.Of(p.Spec.Deadline))*time.Second)))))
 	}
 
-	return []*Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
+	read := l.logs(p, firstOf(&p.Spec), false)
+	return []*Remedy{withDo(read, "read what it printed, and look whether its work was done before it hung: each "+
+		"further start may do it again"), whole, more}
 }
 
 // atOrNow returns the words for a time in the future, or "immediately" for an earlier time.

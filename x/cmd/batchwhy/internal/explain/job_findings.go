@@ -18,7 +18,7 @@ import (
 
 // findings returns everything that is wrong with the Job or will become a problem, worst first.
 func (l *look) findings(troubles []*podTrouble) []Finding {
-	return l.guarded(l.join(worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
+	return l.guarded(l.join(worstFirst(slices.Concat(l.deletionFindings(), l.failedFinding(), l.namespaceFindings(),
 		l.refusedFindings(), l.reportFindings(), l.unsaid(l.groupTroubles(troubles)), l.heldFindings(),
 		l.gangFindings(), l.remainderFindings(),
 		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
@@ -26,9 +26,16 @@ func (l *look) findings(troubles []*podTrouble) []Finding {
 		l.doubtFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))))
 }
 
-// guarded adds an end for the Jobs to come, as the last advice about a Job that has waited for long and would do so
-// without end.
+// guarded leaves out advice to delete a Job that is being deleted. It adds an end for the Jobs to come, as
+// the last advice about a Job that has waited for long and would do so without end.
 func (l *look) guarded(all []Finding) []Finding {
+	if isLeaving := !l.snapshot.Job.DeletionTimestamp.IsZero(); isLeaving { // to delete it again changes nothing
+		isAgain := func(a *Act) bool { return a.Verb == Deletes && a.Kind == "job" }
+		for i := range all {
+			all[i].Remedies = slices.DeleteFunc(slices.Clone(all[i].Remedies),
+				func(r *Remedy) bool { return slices.ContainsFunc(r.Acts(), isAgain) })
+		}
+	}
 	const waits = " ImagePull ConfigMissing CannotStart Unschedulable InitRuns SidecarRuns FailedMount " +
 		"FailedAttachVolume FailedCreatePodSandBox PodPending FailedCreate "
 	isLong := l.now.Sub(l.start()) > time.Hour/2 && l.works() == 0

@@ -269,8 +269,12 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 		}
 		return all
 	case contains(message, "denied the request", "denied by", "admission webhook", "validatingadmissionpolicy"):
+		policy := "the message"
+		if hook != "" {
+			policy = "the policy of webhook " + hook
+		}
 		return []*Remedy{
-			l.again(fmt.Sprintf("change the pod template as the policy of webhook %s demands", orUnknown(hook))),
+			l.again(fmt.Sprintf("change the pod template as %s demands", policy)),
 			when("the policy is wrong", inspect("look at the policy, or ask its owner for an exception"+retries,
 				"kubectl get validatingwebhookconfigurations,validatingadmissionpolicies")),
 		}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -263,12 +264,20 @@ func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 	if limit != "" && !l.isRangeLimit(container) {
 		raise = fmt.Sprintf("raise resources.limits.memory, now %s,", limit)
 	}
+	more := when("the work needs more memory", l.again(raise))
+	if c := l.ownerCronJob(); c != nil && l.job.Controller().Kind == "CronJob" {
+		if now := c.Template.Container(container).MemoryLimit; now != "" && limit != "" && now != limit {
+			more = inspect(fmt.Sprintf("look how the runs to come do: this run had resources.limits.memory %s, and "+
+				"CronJob %s has %s now", limit, c.Name, now),
+				kubectl(p.Namespace, "get", "cronjob", c.Name, "-o", "yaml"))
+		}
+	}
 	which := []string{"top", "pod", p.Name, "--containers"}
 	if p.Object.Phase >= job.PodSucceeded { // it has no metrics any more
 		which = []string{"top", "pod", "-l", "batch.kubernetes.io/job-name=" + l.job.Name, "--containers"}
 	}
 	return append(l.changeSuspended("change resources", resourcesField),
-		when("the work needs more memory", l.again(raise)),
+		more,
 		when("the program leaks, or takes the node's memory for its own", inspect("watch what it uses while a pod "+
 			"runs, and give runtimes such as Java and Node.js a limit of their own", kubectl(p.Namespace, which...))))
 }
@@ -411,7 +420,7 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
 	if name := extended(message); name != "" {
 		take("insufficient " + strings.ToLower(name))
-		all = append(all, deviceRemedies(name)...)
+		all = append(all, l.e.deviceRemedies(name)...)
 	}
 
 	if take("insufficient") {
@@ -432,9 +441,10 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	}
 
 	taints := taintsIn(reasons)
-	if take("taint") {
+	isOther := taints == "" && len(all) > 0 // the taint may be on a node that lacks what the pod needs
+	if take("taint") && !isOther {
 		all = append(all, when("the nodes are reserved, and this Job may use them",
-			l.again("add a toleration for "+taints)))
+			l.again("add a toleration for "+cmp.Or(taints, "the taint that the message names"))))
 	}
 
 	if take("topology spread") {
@@ -514,7 +524,7 @@ func uncordon(nodes []string) *Remedy {
 		"a node may be cordoned for maintenance: ask first")
 }
 
-// taintsIn names the taints in the reasons of a scheduler's message.
+// taintsIn names the taints in the reasons of a scheduler's message. It returns "" if the message names none.
 func taintsIn(reasons []string) string {
 	var all []string
 	for _, r := range reasons {
@@ -530,7 +540,7 @@ func taintsIn(reasons []string) string {
 		all = append(all, key)
 	}
 	if len(all) == 0 {
-		return "the taint that the message names"
+		return ""
 	}
 	return "taint " + list(all)
 }
@@ -540,14 +550,26 @@ func taintsIn(reasons []string) string {
 func extended(message string) string {
 	for _, reason := range strings.Split(message, ", ") {
 		if _, name, ok := strings.Cut(reason, "Insufficient "); ok && strings.Contains(name, "/") {
-			return strings.TrimRight(strings.TrimSpace(name), ".")
+			name, _, _ = strings.Cut(name, " ") // a sentence about something else may follow
+			return strings.TrimRight(name, ".")
 		}
 	}
 	return ""
 }
 
 // deviceRemedies say what to do about a resource of which no node has enough.
-func deviceRemedies(name string) []*Remedy {
+func (e *Explainer) deviceRemedies(name string) []*Remedy {
+	var without []string
+	for _, node := range sortedKeys(e.objects.Nodes) {
+		if has := e.objects.Nodes[node].Allocatable[name]; has == "0" {
+			without = append(without, node)
+		}
+	}
+	if len(without) > 0 {
+		return []*Remedy{inspect(fmt.Sprintf("look why the device plugin, a DaemonSet, does not report %s: %s %s 0 of "+
+			"it allocatable; the scheduler tries again by itself", name, list(without),
+			verb(int64(len(without)), "has", "have")), "kubectl get daemonsets -A")}
+	}
 	columns := "custom-columns=NAME:.metadata.name,HAS:.status.allocatable." + strings.ReplaceAll(name, ".", `\.`)
 	look := inspect(fmt.Sprintf("look which nodes have %s: if all say none, add such nodes, or look why the device "+
 		"plugin, a DaemonSet, does not run on those that have it", name), "kubectl get nodes -o "+quote(columns))
@@ -683,6 +705,15 @@ func (l *look) mountRemedies(p *read.Pod, message string) []*Remedy {
 			return []*Remedy{l.again(fmt.Sprintf("let both pods run on one node, which a ReadWriteOnce volume allows: "+
 				"require %s of pod %s in podAffinity, with topologyKey kubernetes.io/hostname; or use a volume with "+
 				"ReadWriteMany,", label, other.Name))}
+		}
+		runs := other != nil && other.Object.Phase == job.PodRunning && other.Object.Deletion == nil
+		if runs && l.e.objects.Nodes[other.Node].NotReady.IsZero() {
+			return []*Remedy{
+				inspect(fmt.Sprintf("wait: pod %s runs; when it has ended, the volume is released, and this pod "+
+					"starts by itself; look how far it is", other.Name), kubectl(ns, "logs", other.Name, "--tail=20")),
+				when("both must use it",
+					l.again("use a volume with ReadWriteMany, or an affinity that puts both pods on one node,")),
+			}
 		}
 		return []*Remedy{
 			when("another pod still uses the volume", remedy("end the pod that the message names: a ReadWriteOnce "+

@@ -438,6 +438,9 @@ func (l *look) lacked(r reference, there []*read.Other) hint {
 // nearName returns the name that was probably meant: one that is like it, or the only one that it begins.
 func nearName(name string, names []string) string {
 	begins := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, name) })
+	if len(begins) > 1 {
+		return "" // any of them may be meant
+	}
 	if near := nearest.Name(name, names); near != "" || len(begins) != 1 {
 		return near
 	}

@@ -111,10 +111,10 @@ func (l *look) volumeKinds(spec map[string]any) (all []hint) {
 			points = fullPoints
 		}
 		if dir, is := read.At(v, "emptyDir").(map[string]any); is && dir["sizeLimit"] != nil {
-			raise := l.again(fmt.Sprintf("raise sizeLimit of volume %s, or let the program delete what it does not "+
-				"need", name))
+			raise := l.again(fmt.Sprintf("raise sizeLimit of emptyDir %s, which the pod has filled, or let the "+
+				"program write less to it", name))
 			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir with sizeLimit %v", name,
-				dir["sizeLimit"]), remedies: []*Remedy{raise},
+				dir["sizeLimit"]), remedies: []*Remedy{raise}, instead: true,
 				points: append([]string{`emptydir volume "` + name, "emptydir volume '" + name}, points...)})
 		} else if is && dir["medium"] == "Memory" {
 			all = append(all, hint{text: fmt.Sprintf("volume %s is an emptyDir in memory: what is written to it "+

@@ -175,7 +175,7 @@ func (l *look) startWith(p *read.Pod, c *read.Container, end read.End, previous 
 
 // inQuotes quotes the begin of a line.
 func inQuotes(line string) string {
-	const most = 80
+	const most = 160
 	line = strings.Join(strings.Fields(strings.ReplaceAll(line, `"`, "'")), " ")
 	if r := []rune(line); len(r) > most {
 		line = string(r[:most]) + "…"
