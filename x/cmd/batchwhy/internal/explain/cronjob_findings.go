@@ -623,19 +623,16 @@ func (l *cronLook) contradictions() (all []Finding) {
 		var remedies []*Remedy
 		text := fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message))
 		if n.Field == "cronJob.status.lastScheduleTime" && l.status.LastScheduleTime.After(l.now) {
-			back := does("set it back to now: runs start again at their times",
-				"the runs between the last one and now are not made up; needs kubectl 1.24",
-				merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`,
-					l.now.UTC().Format(time.RFC3339)), "--subresource=status"))
 			isAhead := func(c cronjob.Child) bool { return c.CreationTimestamp.After(l.now) }
 			if i := slices.IndexFunc(l.children, isAhead); i >= 0 {
 				text += fmt.Sprintf("; Job %s was created in the future as well: the clock of the control plane was "+
-					"ahead then", l.children[i].Name)
-				all = append(all, finding(Warning, "Contradiction", text, back))
-				continue
+					"ahead then, or the time of this explanation is behind", l.children[i].Name)
 			}
-			back = when("a clock was wrong", back)
-			remedies = append(remedies, back)
+			remedies = append(remedies, when("the clock of the control plane was ahead, and is not any more",
+				does("set it back to now: runs start again at their times",
+					"the runs between the last one and now are not made up; needs kubectl 1.24",
+					merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`,
+						l.now.UTC().Format(time.RFC3339)), "--subresource=status"))))
 		}
 		all = append(all, finding(Warning, "Contradiction", text, append(remedies,
 			inspect("read the object again; if it stays, look at its status",

@@ -11,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
 // refusedFindings report that the API server refuses new Jobs, and what the controller warns about.
@@ -73,29 +74,37 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 	return all
 }
 
-// roomForJobs says which Jobs to delete if a quota counts them: those that have ended and that nothing else
-// deletes.
+// roomForJobs says which Jobs to delete if a quota counts them: the oldest that are complete, and that no other object or
+// tool keeps or deletes.
 func (l *cronLook) roomForJobs() *Remedy {
 	const most = 5
 	ns := l.cron.Namespace
-	var names []string
+	var all []*read.Job
 	for _, j := range l.e.objects.Jobs {
-		isHere := j != nil && j.Namespace == ns && j.Controller().Kind == ""
-		if isHere && j.Object.Status.Finished() != "" && j.Object.Spec.TTLSecondsAfterFinished == nil {
-			names = append(names, j.Name)
+		isHere := j != nil && j.Namespace == ns && j.Object.Status.Finished() == job.ConditionComplete
+		isKept := isHere && (j.Controller().Kind != "" || keeperOf(&j.Meta).name != "")
+		if isHere && !isKept && j.DeletionTimestamp.IsZero() && j.Object.Spec.TTLSecondsAfterFinished == nil {
+			all = append(all, j)
 		}
 	}
-	slices.Sort(names)
+	slices.SortFunc(all, func(a, b *read.Job) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp), cmp.Compare(a.Name, b.Name))
+	})
 	var acts []*Act
-	for _, name := range names[:min(most, len(names))] {
-		acts = append(acts, remove(ns, "job", name))
+	for _, j := range all[:min(most, len(all))] {
+		acts = append(acts, remove(ns, "job", j.Name))
 	}
 	const keep = ", and set ttlSecondsAfterFinished where they are created, which need not be this CronJob"
 	if len(acts) == 0 {
 		return inspect("make room: finished Jobs count as well. Delete those that nobody needs"+keep,
 			kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "jobs"))
 	}
-	return does("make room: finished Jobs count as well. Delete those that nothing else deletes"+keep,
+	more, rest := "", len(all)-len(acts)
+	if rest > 0 {
+		more = fmt.Sprintf(" (these are the oldest; %d more %s there)", rest,
+			verb(int64(rest), "is", "are"))
+	}
+	return does("make room: finished Jobs count as well. Delete the complete ones that nothing else deletes"+more+keep,
 		"their logs are deleted with them: save what must stay", acts...)
 }
 

@@ -52,6 +52,8 @@ type Explainer struct {
 	// value, for the labels that were looked for.
 	cordoned []string
 	labelled map[string]map[string][]string
+	// largestOf has the most that a node has, by resource and node selector, for those that were looked for.
+	largestOf map[string]capacity
 	// good has the Jobs of each CronJob that have succeeded, oldest first, for those that were looked for.
 	good map[job.UID][]*read.Job
 	// works has the Jobs of the same work, oldest first, and failed the namespaces with Jobs that have failed.

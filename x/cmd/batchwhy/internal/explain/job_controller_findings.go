@@ -164,33 +164,36 @@ func (l *look) queueFinding() Finding {
 			kubectl(ns, "get", "localqueue", l.queue(), "-o", "yaml"), readsOnly)))
 }
 
-// tooLarge reports that a queue can never admit the Job, since it asks for more than the queue has at most.
+// tooLarge reports that a queue can never admit the Job, since it asks for more than each flavor has at most.
 func (l *look) tooLarge(why string) (f Finding, ok bool) {
-	_, rest, _ := strings.Cut(why, "request (")
-	asks, rest, _ := strings.Cut(rest, ") > maximum capacity (")
-	most, _, ok := strings.Cut(rest, ")")
-	if !ok {
+	const capacity = ") > maximum capacity ("
+	if n := strings.Count(why, capacity); n == 0 || n != strings.Count(why, " flavor ") {
 		return f, false
 	}
-	_, resource, _ := strings.Cut(why, "quota for ")
-	resource, _, _ = strings.Cut(resource, " in flavor")
+	_, rest, _ := strings.Cut(why, "quota for ")
+	resource, rest, _ := strings.Cut(rest, " in flavor ")
+	flavor, rest, _ := strings.Cut(rest, ",")
+	_, rest, _ = strings.Cut(rest, "request (")
+	asks, rest, _ := strings.Cut(rest, capacity)
+	most, _, ok := strings.Cut(rest, ")")
 
-	ns, cluster := l.job.Namespace, "NAME"
-	if local := l.e.other("LocalQueue", ns, l.queue()); local != nil {
-		cluster = str(local.Fields, "spec.clusterQueue")
+	ns, cluster := l.job.Namespace, "its ClusterQueue"
+	show := kubectl(ns, "get", "localqueue", l.queue(), "-o", "yaml")
+	if local := l.e.other("LocalQueue", ns, l.queue()); local != nil && str(local.Fields, "spec.clusterQueue") != "" {
+		name := str(local.Fields, "spec.clusterQueue")
+		cluster, show = "ClusterQueue "+name, kubectl("", "edit", "clusterqueue", name)
 	}
 	f = finding(Error, "QueueWaits", fmt.Sprintf("Kueue holds the Job back for %s (spec.suspend is true), and never "+
-		"admits it, however long it waits: it asks for %s of %s, and the queue has %s at most; %s",
-		l.since(l.heldSince()), asks, resource, most, told(why)),
+		"admits it, however long it waits: it asks for %s of %s, and flavor %s has %s at most; %s",
+		l.since(l.heldSince()), asks, resource, flavor, most, told(why)),
 		l.again(fmt.Sprintf("ask for no more than %s of %s in all, with fewer pods (parallelism) or smaller requests",
 			most, resource)),
-		when("the hardware is there", remedy(fmt.Sprintf("raise nominalQuota of %s in ClusterQueue %s, or let it "+
-			"borrow from a cohort: Kueue then starts the Job by itself", resource, cluster),
-			kubectl("", "edit", "clusterqueue", cluster), "needs the rights of an administrator; other Jobs of the "+
-				"queue may use the quota as well")),
+		when("the hardware is there", remedy(fmt.Sprintf("raise nominalQuota of %s in %s, or let it "+
+			"borrow from a cohort: Kueue then starts the Job by itself", resource, cluster), show,
+			"needs the rights of an administrator; other Jobs of the queue may use the quota as well")),
 		inspect("do not set spec.suspend to false: Kueue sets it back",
 			kubectl(ns, "describe", "workloads.kueue.x-k8s.io")))
-	return f, true
+	return f, ok
 }
 
 // behindFindings report that the controller is late with work that it should do immediately.

@@ -318,7 +318,11 @@ func (l *look) remadeFindings() []Finding {
 	unless, stop := "", []*Remedy(nil)
 	app := l.e.keeperOf("Application", k)
 	switch isSource := strings.HasPrefix(k.source, "the source of Kustomization"); {
-	case k.name == "Argo CD" && app != nil && app.At("spec.syncPolicy.automated") != nil:
+	case k.name == "Argo CD" && app != nil:
+		automated := app.At("spec.syncPolicy.automated")
+		if automated == nil || read.At(automated, "enabled") == false {
+			return nil
+		}
 		unless = fmt.Sprintf(" (Application %s syncs by itself)", app.Key())
 		stop = []*Remedy{remedy("stop that first: switch off the automatic sync (where the application itself is kept "+
 			"in a source, there), and look what was done more than once", "argocd app set "+quote(k.of)+

@@ -241,16 +241,16 @@ func (l *look) quotaFindings() []Finding {
 			"needs the rights of an administrator; the cluster must have the capacity")))
 }
 
-// configOf returns the configuration of a webhook, or nil if it was not read.
-func (e *Explainer) configOf(hook string) *read.Other {
+// configsOf returns the configurations that have a webhook of a name, which is unique only within each of them.
+func (e *Explainer) configsOf(hook string) (all []*read.Other) {
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		for _, x := range e.othersIn(kind, "") {
 			if slices.ContainsFunc(elements(x.Fields["webhooks"]), func(h any) bool { return str(h, "name") == hook }) {
-				return x
+				all = append(all, x)
 			}
 		}
 	}
-	return nil
+	return all
 }
 
 func (l *look) refusalRemedies(message string) []*Remedy {
@@ -262,7 +262,8 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 		all := []*Remedy{inspect(fmt.Sprintf("webhook %s does not answer: bring the pods of its service back%s", hook,
 			retries), "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations && "+
 			"kubectl get pods -A -o wide")}
-		if x := l.e.configOf(hook); x != nil {
+		if configs := l.e.configsOf(hook); hook != "" && len(configs) == 1 {
+			x := configs[0]
 			all = append(all, when("it is not needed any more", remedy("delete its configuration", kubectl("", "delete",
 				strings.ToLower(x.Kind), x.Name), "from then on nothing is checked or changed by it, in all "+
 				"namespaces that it covers")))

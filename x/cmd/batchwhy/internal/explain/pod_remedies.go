@@ -623,26 +623,50 @@ func (l *look) tooLargeFor(p *read.Pod) (text string, isKnown bool) {
 				asks += n
 			}
 		}
-		most, where := 0.0, any(nil)
-		for _, name := range sortedKeys(l.e.objects.Nodes) {
-			n := l.e.objects.Nodes[name]
-			has, ok := quantity(n.Allocatable[resource])
-			if !ok || n.Allocatable[resource] == nil {
-				return "", false
-			}
-			isOther := slices.ContainsFunc(sortedKeys(p.Spec.NodeSelector), func(key string) bool {
-				return n.Labels[key] != p.Spec.NodeSelector[key]
-			})
-			if !isOther && has > most {
-				most, where = has, n.Allocatable[resource]
-			}
+		most := l.e.largest(resource, p.Spec.NodeSelector)
+		if !most.isKnown {
+			return "", false
 		}
-		if asks > most && most > 0 {
-			text = fmt.Sprintf("; the pod asks for more %s than any of these nodes has, %v: it fits on none of them, "+
-				"even if that is empty", resource, where)
+		if asks > most.size && most.size > 0 {
+			return fmt.Sprintf("; the pod asks for more %s than any of these nodes has, %v: it fits on none of them, "+
+				"even if that is empty", resource, most.text), true
 		}
 	}
-	return text, all > 0
+	return "", all > 0
+}
+
+// capacity is the most that a node has of a resource. isKnown is false if one of the nodes does not say what it has.
+type capacity struct {
+	size    float64
+	text    any
+	isKnown bool
+}
+
+// largest returns the most that a node with the labels of a node selector has of a resource.
+func (e *Explainer) largest(resource string, selector map[string]string) (most capacity) {
+	key := resource + " " + written(selector)
+	if most, has := e.largestOf[key]; has {
+		return most
+	}
+	if e.largestOf == nil {
+		e.largestOf = make(map[string]capacity)
+	}
+
+	most.isKnown = true
+	for _, name := range sortedKeys(e.objects.Nodes) {
+		n := e.objects.Nodes[name]
+		size, ok := quantity(n.Allocatable[resource])
+		isOther := false
+		for label, value := range selector {
+			isOther = isOther || n.Labels[label] != value
+		}
+		most.isKnown = most.isKnown && ok
+		if !isOther && size > most.size {
+			most.size, most.text = size, n.Allocatable[resource]
+		}
+	}
+	e.largestOf[key] = most
+	return most
 }
 
 // volumeZoneRemedies say what to do about a volume that the nodes cannot reach.

@@ -470,6 +470,11 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 			made = append(made, str(part, "secretKey")) // of an ExternalSecret
 		}
 		text += fmt.Sprintf("; %s %s makes it", maker.Kind, maker.Name)
+		if slices.Contains(made, r.key) {
+			return []hint{{text: text + ", with " + list(made) + ": it has not written the key yet", name: r.key,
+				instead: true, remedies: []*Remedy{inspect("look at its status why: once the key is there, the kubelet "+
+					"retries by itself", kubectl(x.Namespace, "describe", strings.ToLower(maker.Kind), maker.Name))}}}
+		}
 		if len(made) > 0 && len(names) == 0 {
 			names = made
 			text += ", with " + list(made)

@@ -263,41 +263,47 @@ func (l *look) runtimeHints() []hint {
 	h := hint{text: fmt.Sprintf("RuntimeClass %s (handler %s) has no scheduling, so that nothing keeps its pods to "+
 		"nodes that have this runtime", x.Name, handler), points: []string{"no runtime for", "runtime handler"}}
 
-	for _, name := range sortedKeys(l.e.objects.Nodes) {
-		n := l.e.objects.Nodes[name]
-		for _, key := range sortedKeys(n.Labels) {
-			if value := n.Labels[key]; value != x.Name && value != handler {
-				continue
-			}
-			scheduling := map[string]any{"nodeSelector": map[string]string{key: n.Labels[key]}}
-			h.text += fmt.Sprintf("; node %s has label %s=%s", name, key, n.Labels[key])
-			if len(n.Taints) > 0 {
-				h.text += " and taint " + list(n.Taints)
-				var all []any
-				for _, t := range n.Taints {
-					rest, effect, _ := strings.Cut(t, ":")
-					key, value, _ := strings.Cut(rest, "=")
-					all = append(all, map[string]string{"key": key, "operator": "Equal", "value": value,
-						"effect": effect})
-				}
-				scheduling["tolerations"] = all
-			}
-			acts := []*Act{{Verb: Edits, Kind: "runtime", Name: x.Name, Command: kubectl("", "patch", "runtimeclass",
-				x.Name, "--type=merge", "-p", `{"scheduling":`+written(scheduling)+`}`)}}
-			for i, p := range l.pods {
-				if l.snapshot.Pods[i].Phase == job.PodPending && !hasRun(p) && len(acts) < 4 {
-					acts = append(acts, remove(p.Namespace, "pod", p.Name))
-				}
-			}
-			h.settles = true
-			h.remedies = []*Remedy{does("let the RuntimeClass choose the nodes, and delete the pods that wait, which "+
-				"keep the node that they have: the Job creates others", "counts for all new pods of the class; a "+
-				"deleted pod counts as failed, and none of these has run. Do not take runtimeClassName out to let it "+
-				"start: the program would run without this isolation", acts...)}
-			return []hint{h}
+	node, key := l.nodeOfRuntime(x.Name, handler)
+	if node == "" {
+		return []hint{h}
+	}
+	n := l.e.objects.Nodes[node]
+	h.text += fmt.Sprintf("; node %s has label %s=%s", node, key, n.Labels[key])
+	set := "set its scheduling to nodeSelector " + key + ": " + n.Labels[key]
+	if len(n.Taints) > 0 {
+		h.text += " and taint " + list(n.Taints)
+		set += " and tolerations for the taints that all nodes with this runtime have"
+	}
+	acts := []*Act{edit("", "runtimeclass", x.Name)}
+	for i, p := range l.pods {
+		if l.snapshot.Pods[i].Phase == job.PodPending && !hasRun(p) && len(acts) < 4 {
+			acts = append(acts, remove(p.Namespace, "pod", p.Name))
 		}
 	}
+	h.instead = true
+	h.remedies = []*Remedy{when("the nodes with this label have the runtime", does(set+", and delete the pods that "+
+		"wait, which keep the node that they have: the Job creates others", "counts for all new pods of the class; a "+
+		"deleted pod counts as failed, and none of these has run. Do not take runtimeClassName out to let it start: "+
+		"the program would run without this isolation", acts...))}
 	return []hint{h}
+}
+
+// nodeOfRuntime returns a node with a label whose value names a runtime, and the key of the label. Nodes that take no
+// pods do not count, nor those of the Job's own pods.
+func (l *look) nodeOfRuntime(names ...string) (node, key string) {
+	for _, node := range sortedKeys(l.e.objects.Nodes) {
+		n := l.e.objects.Nodes[node]
+		isOwn := slices.ContainsFunc(l.pods, func(p *read.Pod) bool { return p.Node == node })
+		if isSick := n.Cordoned || !n.NotReady.IsZero(); isSick || isOwn {
+			continue
+		}
+		for _, key := range sortedKeys(n.Labels) {
+			if value := n.Labels[key]; value != "" && slices.Contains(names, value) {
+				return node, key
+			}
+		}
+	}
+	return "", ""
 }
 
 // injectedHints are about containers that the Job's template does not have, and the webhooks that may have

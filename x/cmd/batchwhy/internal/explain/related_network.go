@@ -175,38 +175,43 @@ func (l *look) hostHints() (all []hint) {
 
 // hostsIn returns the words of a command that are probably hosts, with their ports.
 func hostsIn(command string) (hosts []string) {
-	words := withoutOptions(wordsIn(command))
-	for i, w := range words {
-		_, port, hasPort := strings.Cut(w, ":")
-		isHost := hasPort && strings.Trim(port, "0123456789") == "" || strings.Contains(w, ".svc")
-		before := words[max(i-1, 0)]
-		isAsked := i > 0 && strings.Contains(" nslookup host hosts dig ping nc ncat -h --host ", " "+before+" ")
-		if isHost || isAsked {
-			if i+1 < len(words) && !hasPort && strings.Trim(words[i+1], "0123456789") == "" {
-				w += ":" + words[i+1] // as in nc -z db 5432
+	isNumber := func(w string) bool { return w != "" && strings.Trim(w, "0123456789") == "" }
+	for _, one := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
+		words, before, option, first := wordsIn(one), "", "", len(hosts)
+		for i := 0; i < len(words); i++ {
+			w, next := words[i], strings.Join(words[i+1:min(i+2, len(words))], "")
+			if strings.HasPrefix(w, "-") {
+				if isNumber(next) { // as in -w 2
+					i++
+				}
+				if isPort := w == "-p" || w == "-P" || w == "--port"; isPort && isNumber(next) {
+					option = ":" + next
+				}
+				if w == "-h" || w == "--host" {
+					before = w
+				}
+				continue
+			}
+
+			_, port, hasPort := strings.Cut(w, ":")
+			isHost := hasPort && isNumber(port) || strings.Contains(w, ".svc")
+			isAsked := strings.Contains(" nslookup host hosts dig ping nc ncat -h --host ", " "+before+" ")
+			before = w
+			if !isHost && (!isAsked || isNumber(w)) {
+				continue
+			}
+			if !hasPort && isNumber(next) {
+				w += ":" + next // as in nc -z db 5432
 			}
 			hosts = append(hosts, w)
 		}
+		for i, host := range hosts[first:] {
+			if !strings.Contains(host, ":") {
+				hosts[first+i] += option
+			}
+		}
 	}
 	return hosts
-}
-
-// withoutOptions leaves out the options of a command, except those that name a host, and the numbers that
-// belong to them, as in nc -z -w 2.
-func withoutOptions(words []string) (rest []string) {
-	const withNumber = "wWcqiG"
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if !strings.HasPrefix(w, "-") || w == "-h" || w == "--host" {
-			rest = append(rest, w)
-			continue
-		}
-		hasNumber := i+1 < len(words) && strings.Trim(words[i+1], "0123456789") == ""
-		if hasNumber && strings.Contains(withNumber, w[len(w)-1:]) {
-			i++
-		}
-	}
-	return rest
 }
 
 // serviceHints are about the Service that a host name stands for, as the pods of the Job see it. If the name was
@@ -306,8 +311,8 @@ func (e *Explainer) endpoints(x *read.Other) (ready int, isKnown bool) {
 	return ready, isKnown
 }
 
-// missedBy returns a hint if a Service selects nothing, and one Deployment or StatefulSet was probably meant, whose
-// pods have other values of the labels.
+// missedBy returns a hint if a Service selects nothing, and a Deployment or StatefulSet of its name has pods with other
+// values of the labels. The Service may also be right, as one that selects only a primary.
 func (e *Explainer) missedBy(x *read.Other) *hint {
 	selector, _ := x.At("spec.selector").(map[string]any)
 	if len(selector) == 0 || len(e.backendsOf(x)) > 0 || e.hasPods(x) {
@@ -334,14 +339,17 @@ func (e *Explainer) missedBy(x *read.Other) *hint {
 		return nil
 	}
 
-	is, was := written(labels), written(selector)
 	return &hint{
-		text: fmt.Sprintf("Service %s has no endpoint: it selects %s, and the pods of %s %s have %s", x.Key(), was,
-			meant.Kind, meant.Name, is),
-		settles: true,
-		remedies: []*Remedy{remedy(fmt.Sprintf("correct the selector of Service %s, here and where its manifest is "+
-			"kept: what waits for it goes on by itself", x.Name), kubectl(x.Namespace, "patch", "service", x.Name,
-			"--type=merge", "-p", `{"spec":{"selector":`+is+`}}`), "all that use the Service then reach these pods")},
+		text: fmt.Sprintf("Service %s has no endpoint: it selects %s, and the pods of %s %s have %s", x.Key(),
+			written(selector), meant.Kind, meant.Name, written(labels)),
+		remedies: []*Remedy{
+			inspect("look whether the selector or the labels are wrong, or other pods should answer that do not "+
+				"exist, such as those of a primary or of another version", kubectl(x.Namespace, "get", "pods",
+				"--show-labels")),
+			when("the pods of "+meant.Kind+" "+meant.Name+" should answer", remedy(fmt.Sprintf("correct the selector "+
+				"of Service %s, here and where its manifest is kept: what waits for it goes on by itself", x.Name),
+				kubectl(x.Namespace, "edit", "service", x.Name), "all that use the Service then reach these pods")),
+		},
 	}
 }
 

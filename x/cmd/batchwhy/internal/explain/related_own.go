@@ -321,19 +321,33 @@ func (l *look) indexHints() []hint {
 // numbered finds names that end in a number, such as part-0001.parquet.
 var numbered = regexp.MustCompile(`([\w./-]*[a-zA-Z_-])(\d+)(\.\w+)?`)
 
-// fromOne returns a hint if index 0 lacks the first of some names, and its message lists those from 1 to the number
-// of indexes.
-func (l *look) fromOne(index int, message string) *hint {
-	n := int(*l.spec.Completions)
+// numberedIn returns the names in a text that end in a number, without their folders.
+func numberedIn(text string) map[string]bool {
 	has := make(map[string]bool)
-	for _, name := range numbered.FindAllString(message, -1) {
+	for _, name := range numbered.FindAllString(text, -1) {
 		has[name[strings.LastIndexByte(name, '/')+1:]] = true
 	}
-	for _, name := range sortedKeys(has) {
+	return has
+}
+
+// fromOne returns a hint if all other indexes have succeeded, index 0 does not find the first of some names, and a line
+// of its message lists those from 1 to the number of indexes.
+func (l *look) fromOne(index int, message string) *hint {
+	n := int(*l.spec.Completions)
+	if l.succeeded() != int64(n-1) {
+		return nil
+	}
+	for _, name := range sortedKeys(numberedIn(message)) {
 		part := numbered.FindStringSubmatch(name)
 		number := func(i int) string { return fmt.Sprintf("%s%0*d%s", part[1], len(part[2]), i, part[3]) }
-		isListed := n > 1 && has[number(1)] && has[number(n)]
-		if !isListed || index != 0 || strings.Trim(part[2], "0") != "" {
+		isListed, isMissing := false, false
+		for line := range strings.SplitSeq(message, "\n") {
+			there := numberedIn(line)
+			isListed = isListed || there[number(1)] && there[number(n)] && !there[name]
+			isMissing = isMissing || there[name] && contains(line, "not found", "no such", "nosuch", "not exist")
+		}
+		isFirst := index == 0 && n > 1 && strings.Trim(part[2], "0") == ""
+		if !isFirst || !isListed || !isMissing {
 			continue
 		}
 		return &hint{

@@ -243,26 +243,53 @@ func (l *look) again(fix string) *Remedy {
 		apply(ns, "job", name)))
 }
 
-// keepsLogs begins the command of a remedy with one that saves the logs that the deletion of the Job deletes. As long
-// as pods run, only the logs of containers that have been restarted are of use.
+// keepsLogs begins the command of a remedy with one that saves the logs that the deletion of the Job deletes. If that
+// fails, nothing is deleted.
 func (l *look) keepsLogs(r *Remedy) *Remedy {
-	args := []string{"logs", "-l", "batch.kubernetes.io/job-name=" + l.job.Name, "--all-containers", "--prefix",
-		"--tail=-1"}
-	hasLogs := slices.ContainsFunc(l.pods, hasRun)
+	if args := l.logsToSave(); len(args) > 0 {
+		r.Command = kubectl(l.job.Namespace, args...) + " >> " + quote(l.job.Name+".log") + " && " + r.Command
+	}
+	return r
+}
+
+// logsToSave returns the arguments of kubectl that print the logs that are worth to be saved, if there are any. As long
+// as pods run, these are only the logs of containers that have been restarted.
+func (l *look) logsToSave() []string {
 	if !l.isFinished() {
-		hasLogs = false
 		for _, p := range l.pods {
 			for _, c := range p.Containers {
-				if c.Last != nil && !hasLogs {
-					hasLogs, args = true, []string{"logs", p.Name, "-c", c.Name, "--previous"}
+				if c.Last != nil {
+					return []string{"logs", p.Name, "-c", c.Name, "--previous"}
 				}
 			}
 		}
+		return nil
 	}
-	if hasLogs {
-		r.Command = kubectl(l.job.Namespace, args...) + " > " + quote(l.job.Name+".log") + " && " + r.Command
+
+	label := l.labelOfPods()
+	if label == "" || !slices.ContainsFunc(l.pods, hasRun) {
+		return nil
 	}
-	return r
+	args := []string{"logs", "-l", label, "--all-containers", "--prefix", "--tail=-1"}
+	if slices.ContainsFunc(l.pods, func(p *read.Pod) bool { return !hasRun(p) }) {
+		args = append(args, "--ignore-errors") // a pod that has not run has no logs
+	}
+	return args
+}
+
+// labelOfPods returns a label that all pods of the Job have, and no other pod, or "".
+func (l *look) labelOfPods() string {
+	for _, key := range []string{"batch.kubernetes.io/job-name", "job-name", "batch.kubernetes.io/controller-uid"} {
+		value := l.job.Name
+		if strings.HasSuffix(key, "uid") {
+			value = string(l.job.UID)
+		}
+		lacks := func(p *read.Pod) bool { return p.Labels[key] != value }
+		if value != "" && !slices.ContainsFunc(l.pods, lacks) {
+			return key + "=" + value
+		}
+	}
+	return ""
 }
 
 // Fields of a pod template that may differ, with the same field before and after a change.
