@@ -796,8 +796,8 @@ func (l *look) spent(reason string) (text string, pulled bool) {
 		return "", false
 	}
 	p, at := l.gone[0], l.start()
-	started := lastEvent(p.events, "Started")
-	if started == nil {
+	started, end := lastEvent(p.events, "Started"), l.failedAt()
+	if started == nil || !end.After(started.Last) {
 		return "", false
 	}
 
@@ -811,7 +811,7 @@ func (l *look) spent(reason string) (text string, pulled bool) {
 			}
 		}
 	}
-	if end := l.failedAt(); waited >= end.Sub(l.start())/10 {
+	if len(parts) > 0 && waited >= end.Sub(l.start())/10 {
 		text = fmt.Sprintf("; the deadline counts from the start of the Job: pod %s %s, and its program ran for %s",
 			p.name, list(parts), span(end.Sub(started.Last)))
 	}
