@@ -83,11 +83,13 @@ func (l *look) lastGood() *read.Job {
 }
 
 // goodImage returns the last good Job and the image that its container of the name had, if it was another one.
+// The image of a pod may differ from that of its Job's template in each run: a webhook may write a mirror's name.
 func (l *look) goodImage(c *read.Container, image string) (good *read.Job, was string) {
 	if good = l.lastGood(); good == nil {
 		return nil, ""
 	}
-	if was = good.Template.Container(c.Name).Image; was == image {
+	was = good.Template.Container(c.Name).Image
+	if was == image || was == l.job.Template.Container(c.Name).Image {
 		was = ""
 	}
 	return good, was
@@ -144,9 +146,10 @@ func (l *look) newNode(p *read.Pod, c *read.Container) (string, *Remedy) {
 		"nodes: %s", p.Node, l.clock(n.Created), good.Name, list(parts)), nil
 }
 
-// twin returns another Job without an owner that has the same pod template and ran at the same time, or nil.
+// twin returns another Job without an owner that has the same generateName and pod template and ran at the same
+// time, or nil. Jobs whose names a user has numbered may each do a part of the work.
 func (l *look) twin() *read.Job {
-	if l.job.Controller().Kind != "" || l.status.StartTime.IsZero() {
+	if l.job.Controller().Kind != "" || l.job.GenerateName == "" || l.status.StartTime.IsZero() {
 		return nil
 	}
 	spec := func(j *read.Job) any {
