@@ -72,12 +72,17 @@ func (l *look) completed() string {
 		s += fmt.Sprintf(", %s after its start", span(took))
 	}
 	c := l.status.Condition(job.ConditionComplete)
-	switch isPolicy := c.Reason == "SuccessPolicy"; {
+	isPolicy := c.Reason == "SuccessPolicy"
+	if isPolicy {
+		s += "; by its successPolicy"
+	}
+	if isPolicy && c.Message != "" {
+		s += fmt.Sprintf(" (%s)", plainly(c.Message))
+	}
+	switch {
 	case isPolicy && l.status.Failed > 0:
-		s += fmt.Sprintf("; by its successPolicy (%s): the controller then deletes the other pods, which count among "+
-			"the %d failed", plainly(c.Message), l.status.Failed)
-	case isPolicy:
-		s += fmt.Sprintf("; by its successPolicy (%s)", plainly(c.Message))
+		s += fmt.Sprintf(": the controller then deletes the other pods, which count among the %d failed",
+			l.status.Failed)
 	case l.status.Failed > 0:
 		s += fmt.Sprintf("; %s failed on the way", count(int64(l.status.Failed), "pod"))
 	}

@@ -163,8 +163,11 @@ func (l *cronLook) seenDeleted(run time.Time) string {
 		}
 		text := "its Job was deleted by the controller " + l.at(e.Last)
 		next := l.snapshot.Schedule.Schedule.Next(run)
-		if l.spec.ConcurrencyPolicy == cronjob.Replace && e.Last.Sub(next).Abs() < slack {
-			return text + ", when the next run was due: concurrencyPolicy is Replace"
+		if l.spec.ConcurrencyPolicy == cronjob.Replace {
+			if e.Last.Sub(next).Abs() < slack {
+				return text + ", when the next run was due: concurrencyPolicy is Replace"
+			}
+			return text + ", for a later run (concurrencyPolicy is Replace) or by the history limits"
 		}
 		ok, bad := l.spec.SuccessfulJobsHistoryLimit, l.spec.FailedJobsHistoryLimit
 		if ok != nil && bad != nil {
