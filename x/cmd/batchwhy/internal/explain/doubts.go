@@ -95,32 +95,31 @@ func hasDoubts(all []Finding) bool {
 }
 
 var (
-	gaveUp  = regexp.MustCompile(`(?i)\bsigterm\b|\babort(ed|ing)?\b|\bgiving up\b|\binterrupted\b|\bincomplete\b`)
-	noFault = regexp.MustCompile(`(?i)\b(0|no|not|without) +(\w+ +)?(abort|sigterm|interrupt|incomplete)|` +
-		`handler|ignor`)
-	leftOver = regexp.MustCompile(`(?i)\b([1-9][\d,.]*) +(\w+ +){0,3}(left|remaining|unprocessed)\b`)
-	progress = regexp.MustCompile(`(?i)(?:^|[^\d/.,-])(\d+)(?:/| of )(\d+)(?:$|[^\d/.,-]|[.,-](?:$|\D))`)
-	isTry    = regexp.MustCompile(`(?i)attempt|retr|\btry|tries|\bstep|\bpage|\bpart|\bshard\b|\bindex\b`)
+	gaveUp   = regexp.MustCompile(`(?i)\bsigterm\b|\bgiving up\b|\babort(ed|ing)( *$|[,.;!])`)
+	noFault  = regexp.MustCompile(`(?i)\b(0|no|not|without) +(\w+ +)?(abort|sigterm)|handler|ignor`)
+	goesOn   = regexp.MustCompile(`(?i)\bretrying\b|\b(will|to) retry\b`)
+	progress = regexp.MustCompile(`(?i)\b(?:processed|imported|indexed|loaded|migrated|read) +` +
+		`(\d+)(?:/| of )(\d+)(?: \w+)?[.!]?$`)
 )
 
 // isUnfinished reports whether a line that a program has printed shows that its work is not done. It is
 // one of the last lines if isLast.
 func isUnfinished(line string, isLast bool) bool {
 	hasGivenUp := gaveUp.MatchString(line) && !noFault.MatchString(line)
-	if read.LooksBad(line) || hasGivenUp || leftOver.MatchString(line) {
+	if hasGivenUp || read.LooksBad(line) && !goesOn.MatchString(line) {
 		return true
 	}
 	m := progress.FindStringSubmatch(line)
-	if m == nil || !isLast || isTry.MatchString(line) {
+	if m == nil || !isLast {
 		return false
 	}
-	done, errDone := strconv.Atoi(m[1])
-	all, errAll := strconv.Atoi(m[2])
-	return errDone == nil && errAll == nil && done*10 < all*9 // the last of 0 to n-1 is done
+	done, errDone := strconv.ParseFloat(m[1], 64)
+	all, errAll := strconv.ParseFloat(m[2], 64)
+	return errDone == nil && errAll == nil && done < all*0.9 // the last of 0 to n-1 is done
 }
 
 // lastWords quotes what a program has printed that ended with exit code 0, if that shows that its work is
-// not done.
+// not done. What a pod has printed that then failed does not count, because another pod has replaced it.
 func (l *look) lastWords() []string {
 	quote := func(pod, container, log string) []string {
 		if isHelper(container, l.job.Template.Container(container).Image) {
@@ -141,6 +140,9 @@ func (l *look) lastWords() []string {
 	}
 
 	for _, p := range l.pods {
+		if p.Object.Phase != job.PodSucceeded {
+			continue
+		}
 		for _, c := range p.Containers {
 			log := c.Message
 			if log == "" {
@@ -154,6 +156,9 @@ func (l *look) lastWords() []string {
 		}
 	}
 	for _, key := range l.e.loggedOf(l.job) {
+		if key.Previous || l.status.Failed > 0 {
+			continue
+		}
 		if all := quote(key.Pod, key.Container, l.e.objects.Log(key)); all != nil {
 			return all
 		}
@@ -162,17 +167,28 @@ func (l *look) lastWords() []string {
 }
 
 // stoppedEarly reports a pod that the kubelet has stopped before the Job was complete, and that no other has
-// replaced.
+// replaced. A pod that is gone may have failed.
 func (l *look) stoppedEarly() []string {
 	if l.status.Condition(job.ConditionComplete).Reason == "SuccessPolicy" {
 		return nil
 	}
-	pods := l.gone[:len(l.gone):len(l.gone)]
+	type begun struct {
+		name string
+		at   time.Time
+	}
+	var pods []gonePod
+	var newest []begun
+	for _, p := range l.gone {
+		if newest = append(newest, begun{p.name, p.events[0].First}); l.status.Failed == 0 {
+			pods = append(pods, p)
+		}
+	}
 	for i, p := range l.pods {
-		if p.Object.Phase == job.PodSucceeded {
+		if newest = append(newest, begun{p.Name, p.CreationTimestamp}); p.Object.Phase == job.PodSucceeded {
 			pods = append(pods, gonePod{p.Name, l.podEvents[i]})
 		}
 	}
+	slices.SortFunc(newest, func(a, b begun) int { return b.at.Compare(a.at) })
 
 	for _, p := range pods {
 		e := lastEvent(p.events, "Killing")
@@ -181,13 +197,8 @@ func (l *look) stoppedEarly() []string {
 		}
 		name := strings.TrimPrefix(e.Message, "Stopping container ")
 		c := l.job.Template.Container(name)
-		isReplaced := false
-		for _, other := range l.pods {
-			isReplaced = isReplaced || !other.CreationTimestamp.Before(e.Last)
-		}
-		for _, other := range l.gone {
-			isReplaced = isReplaced || other.name != p.name && !other.events[0].First.Before(e.Last)
-		}
+		other := slices.IndexFunc(newest, func(b begun) bool { return b.name != p.name })
+		isReplaced := other >= 0 && newest[other].at.After(e.Last.Add(-slack)) // before the kubelet stops it
 		if c.Name == "" || c.Init || isReplaced {
 			continue
 		}
@@ -202,28 +213,48 @@ func (l *look) stoppedEarly() []string {
 	return nil
 }
 
-// shortTime reports a run that took a tenth of the time of the one before, or less.
+// shortTime reports a run that took a tenth of the time of each one before it, or less.
 func (l *look) shortTime() []string {
 	before, _ := l.goodRuns()
-	if len(before) == 0 || l.status.StartTime.IsZero() {
+	if len(before) < 3 || l.status.StartTime.IsZero() {
 		return nil
 	}
-	last, took := before[len(before)-1], l.endTime().Sub(l.start())
-	if long := timeOf(last); long >= 2*time.Minute && long >= 10*took {
-		return []string{fmt.Sprintf("it took %s, and the good run before it, Job %s, took %s", span(took), last.Name,
-			span(long))}
+	before = before[max(0, len(before)-5):]
+	took, long := l.endTime().Sub(l.start()), timeOf(before[0])
+	for _, j := range before {
+		long = min(long, timeOf(j))
 	}
-	return nil
+	if long < 2*time.Minute || long < 10*took {
+		return nil
+	}
+	return []string{fmt.Sprintf("it took %s, and the %d good runs before it took %s or more", span(took), len(before),
+		span(long))}
 }
 
-// notReplaced reports failed pods of a work queue.
+// notReplaced reports pods of a work queue that have failed after the first success.
 func (l *look) notReplaced() []string {
-	n := int64(l.status.Failed)
-	if l.spec.Completions != nil || n == 0 {
+	if l.spec.Completions != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s failed: completions is not set, and after the first success of such a work queue "+
-		"no pod is replaced, whatever backoffLimit is; what %s had taken from the queue may not be done",
+
+	var first time.Time
+	for i, p := range l.pods {
+		at := l.found.Pods[i].FinishTime
+		if p.Object.Phase == job.PodSucceeded && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	n := int64(0)
+	for i, p := range l.pods {
+		if p.Object.Phase == job.PodFailed && !first.IsZero() && l.found.Pods[i].FinishTime.After(first) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s failed after the first success: completions is not set, and from then on no pod "+
+		"of such a work queue is replaced, whatever backoffLimit is; what %s had taken from the queue may not be done",
 		count(n, "pod"), verb(n, "it", "they"))}
 }
 

@@ -15,8 +15,8 @@ type LogKey struct {
 	Previous                  bool
 }
 
-// LogTail is the number of lines at the end of a log that are searched. Of these, the last logLines are
-// kept, and the last line before them that looks like an error.
+// LogTail is the number of lines at the end of a log that are searched, without empty ones. Of these, the
+// last logLines are kept, and the last line before them that looks like an error.
 const (
 	LogTail  = 30
 	logLines = 3
@@ -38,16 +38,17 @@ func (o *Objects) keepLog(key LogKey, e *ending) {
 	if o.logs == nil {
 		o.logs = make(map[LogKey]string)
 	}
-	if e.bad != "" {
+	if e.bad != "" && e.since < LogTail {
 		e.last = slices.Insert(e.last, 0, e.bad)
 	}
 	o.logs[key] = strings.Join(e.last, "\n")
 }
 
-// ending is the end of a log.
+// ending is the end of a log. The last bad line before the last lines is followed by since lines.
 type ending struct {
-	bad  string
-	last []string
+	bad   string
+	since int
+	last  []string
 }
 
 func (e *ending) add(line string) {
@@ -55,9 +56,10 @@ func (e *ending) add(line string) {
 		return
 	}
 	e.last = append(e.last, line)
+	e.since++
 	if len(e.last) > logLines {
 		if LooksBad(e.last[0]) {
-			e.bad = e.last[0]
+			e.bad, e.since = e.last[0], logLines
 		}
 		e.last = slices.Delete(e.last, 0, 1)
 	}
@@ -66,8 +68,9 @@ func (e *ending) add(line string) {
 var (
 	bad = regexp.MustCompile(`\b(ERROR|FATAL|CRITICAL|Traceback|panic:|\w*(Exception|Error)\b)|` +
 		`(?i)\b(error|fatal|err)\b *[:=]|level"?[=:] *"?(error|fatal)`)
-	good = regexp.MustCompile(`(?i)\b(0|no|without) +\w*(error|exception)|` +
-		`\b(error|err|exception)s?"?[=:] *"?(0|none|nil|null|false)\b`)
+	good = regexp.MustCompile(`(?i)\b(0|no|without) +\w*(error|exception|critical)|` +
+		`\b(error|err|exception|fatal|critical)\w*"? *[=:] *` +
+		`("?<?(0|none|nil|null|false)\b|""|''|-?\d*\.\d+%?([\s,;)]|$))`)
 )
 
 // LooksBad reports whether a line of a log looks like an error.

@@ -14,6 +14,9 @@ func TestLog(t *testing.T) {
 		"ERROR: a\nERROR: b\n1\n\n2\n3\n4": "ERROR: b 2 3 4",
 		"1\nERROR: a\n2\n3":                "ERROR: a 2 3",
 		"\n":                               "",
+
+		"ERROR: a" + strings.Repeat("\n1", LogTail-1): "ERROR: a 1 1 1",
+		"ERROR: a" + strings.Repeat("\n1", LogTail):   "1 1 1",
 	} {
 		o := &Objects{}
 		key := LogKey{Namespace: "n", Pod: "p", Container: "c"}
