@@ -457,7 +457,7 @@ func (l *cronLook) namespaceFindings() []Finding {
 	if l.closing.IsZero() {
 		return nil
 	}
-	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server "+
+	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s has been terminating since %s: the API server "+
 		"refuses new Jobs", l.cron.Namespace, l.clock(l.closing)),
 		remedy("create the CronJob in another namespace", kubectl("OTHER", "apply", "-f", "cronjob.yaml"),
 			"safe: what is in this namespace will be deleted"))

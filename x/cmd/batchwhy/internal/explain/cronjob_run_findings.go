@@ -146,7 +146,7 @@ func (l *cronLook) namesakeFindings() []Finding {
 		if e.Reason == "UnexpectedJob" && slices.ContainsFunc(names, func(name string) bool {
 			return strings.HasSuffix(strings.TrimSpace(e.Message), " "+name)
 		}) {
-			reported, seen = fmt.Sprintf(" (UnexpectedJob, reported %s, last %s)", times(e.Count), l.at(e.Last)), true
+			reported, seen = fmt.Sprintf(", by UnexpectedJob, reported %s, last %s", times(e.Count), l.at(e.Last)), true
 		}
 	}
 

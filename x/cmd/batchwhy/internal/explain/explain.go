@@ -46,7 +46,7 @@ type Explainer struct {
 	existing map[string]any
 	// gone has the pods that occur only in events. The key is a pod's name without its random end.
 	gone map[string][]gonePod
-	// logged has the containers of pods that occur only in logs, by the begin of the name of the pod.
+	// logged has the containers of pods that occur only in logs, by the prefix of the pod's name.
 	logged map[string][]read.LogKey
 	// cordoned are the names of the cordoned nodes. labelled has the names of the nodes by label and
 	// value, for the labels that were looked for.

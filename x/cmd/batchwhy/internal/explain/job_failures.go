@@ -658,8 +658,9 @@ func (l *look) leavingText(leaving []int) string {
 		who = disruptionText(reason)
 	}
 
-	return fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s",
-		list(names), l.clock(d.Begun()), who)
+	n := int64(len(names))
+	return fmt.Sprintf("%s been terminating since %s and %s %s", list(names)+verb(n, " has", " have"),
+		l.clock(d.Begun()), verb(n, "counts as failed: it was", "count as failed: they were"), who)
 }
 
 // leavingRemedies say what to do about pods that are deleted while they work.

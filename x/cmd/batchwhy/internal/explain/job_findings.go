@@ -53,7 +53,7 @@ func (l *look) guarded(all []Finding) []Finding {
 			took := timeOf(good)
 			enough, why = max(300, 3*int64(took.Seconds())), "the last good run took "+span(took)
 		}
-		fix := fmt.Sprintf("for the next time, set activeDeadlineSeconds: %d (%s): without one, a Job waits for ever "+
+		fix := fmt.Sprintf("for the next time, set activeDeadlineSeconds: %d (%s): without one, a Job waits forever "+
 			"and never fails", enough, why)
 		f.Remedies = append(slices.Clip(f.Remedies), inspect(fix, "kubectl explain job.spec.activeDeadlineSeconds"))
 		return all
@@ -268,7 +268,7 @@ func (l *look) namespaceFindings() []Finding {
 	if l.closing.IsZero() || l.isFinished() {
 		return nil
 	}
-	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server "+
+	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s has been terminating since %s: the API server "+
 		"refuses new pods", l.job.Namespace, l.clock(l.closing)),
 		remedy("create the Job in another namespace: what is in this one will be deleted", kubectl("OTHER", "apply",
 			"-f", "job.yaml"), "safe; nothing here can be saved but logs, as long as the pods exist"),

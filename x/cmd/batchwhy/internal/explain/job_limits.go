@@ -52,8 +52,10 @@ func (l *look) sidecarFacts() []Fact {
 	if len(ends.order) == 0 {
 		return nil
 	}
-	return []Fact{fact("sidecar", "native sidecars ended after the other containers: %s. The kubelet stops them then, "+
-		"with SIGKILL after the grace period, and their exit codes do not count", ends.list())}
+	n := int64(len(ends.order))
+	return []Fact{fact("sidecar", "%s ended after the other containers: %s. The kubelet stops %s then, with SIGKILL "+
+		"after the grace period, and %s not count", verb(n, "a native sidecar", "native sidecars"), ends.list(),
+		verb(n, "it", "them"), verb(n, "its exit code does", "their exit codes do"))}
 }
 
 // backoffFacts report the backoff of failures in a row, unless the controller waits for it: then a

@@ -119,8 +119,8 @@ func (l *look) deletionFindings() []Finding {
 
 	text := fmt.Sprintf("the Job is being deleted for %s and still exists", l.since(since))
 	if !l.closing.IsZero() {
-		text += fmt.Sprintf(", and namespace %s, which is being deleted since %s, waits for it: to take the finalizer "+
-			"off the namespace would leave the Job behind", ns, l.clock(l.closing))
+		text += fmt.Sprintf(", and namespace %s, which has been terminating since %s, waits for it: removing the "+
+			"namespace's finalizer leaves the Job behind", ns, l.clock(l.closing))
 	}
 	var remedies []*Remedy
 

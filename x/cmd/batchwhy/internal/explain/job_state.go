@@ -148,7 +148,7 @@ func (l *look) restartsSeen() string {
 }
 
 func (l *look) deleting() string {
-	s := fmt.Sprintf("being deleted since %s (%s)", l.clock(l.snapshot.Job.DeletionTimestamp),
+	s := fmt.Sprintf("terminating since %s (%s)", l.clock(l.snapshot.Job.DeletionTimestamp),
 		l.since(l.snapshot.Job.DeletionTimestamp))
 	if l.isFinished() {
 		return s + fmt.Sprintf(": it has ended before (%s), %s", l.status.Finished(), l.successes())

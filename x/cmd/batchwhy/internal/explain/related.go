@@ -222,7 +222,7 @@ func isBad(c read.Condition) bool {
 func (e *Explainer) troubleWith(x *read.Other) string {
 	var parts []string
 	if d := x.DeletionTimestamp; !d.IsZero() {
-		parts = append(parts, "is being deleted since "+e.clock(d))
+		parts = append(parts, "has been terminating since "+e.clock(d))
 	}
 	for _, s := range stops {
 		if v := x.At(s.path); v != nil && slices.Contains(strings.Fields(s.values), fmt.Sprint(v)) {

@@ -221,7 +221,7 @@ func (l *look) pathOf(spec map[string]any, words ...string) (own, volume any, pa
 }
 
 // pathIn returns the path that a message names on a line with one of the words: after it, as in "denied:
-// '/x'", or before it. A path at the begin of a line is that of the program.
+// '/x'", or before it. A path at the start of a line is that of the program.
 func pathIn(message string, words ...string) string {
 	paths := func(text string) (all []string) {
 		isBreak := func(r rune) bool { return strings.ContainsRune(" \t'\"`,;()[]", r) }

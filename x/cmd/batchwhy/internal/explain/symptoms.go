@@ -173,7 +173,7 @@ func (l *look) startWith(p *read.Pod, c *read.Container, end read.End, previous 
 	return []*Remedy{inspect(do, kubectl(ns, "get", s.look)), l.rerun("correct what makes it fail"), logs}
 }
 
-// inQuotes quotes the begin of a line.
+// inQuotes quotes the start of a line.
 func inQuotes(line string) string {
 	const most = 160
 	line = strings.Join(strings.Fields(strings.ReplaceAll(line, `"`, "'")), " ")
