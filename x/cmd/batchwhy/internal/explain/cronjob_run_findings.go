@@ -74,16 +74,19 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 	return all
 }
 
-// roomForJobs says which Jobs to delete if a quota counts them: the oldest that are complete, and that no other object or
-// tool keeps or deletes.
+// roomForJobs says which Jobs to delete if a quota counts them: the oldest that are complete, and
+// that no other object or tool keeps or deletes.
 func (l *cronLook) roomForJobs() *Remedy {
 	const most = 5
 	ns := l.cron.Namespace
 	var all []*read.Job
 	for _, j := range l.e.objects.Jobs {
-		isHere := j != nil && j.Namespace == ns && j.Object.Status.Finished() == job.ConditionComplete
-		isKept := isHere && (j.Controller().Kind != "" || keeperOf(&j.Meta).name != "")
-		if isHere && !isKept && j.DeletionTimestamp.IsZero() && j.Object.Spec.TTLSecondsAfterFinished == nil {
+		if j == nil || j.Namespace != ns || j.Object.Status.Finished() != job.ConditionComplete {
+			continue
+		}
+		isKept := j.Controller().Kind != "" || keeperOf(&j.Meta).name != ""
+		isGoing := !j.DeletionTimestamp.IsZero() || j.Object.Spec.TTLSecondsAfterFinished != nil
+		if !isKept && !isGoing {
 			all = append(all, j)
 		}
 	}

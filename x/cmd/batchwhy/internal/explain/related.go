@@ -471,9 +471,10 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 		}
 		text += fmt.Sprintf("; %s %s makes it", maker.Kind, maker.Name)
 		if slices.Contains(made, r.key) {
+			status := inspect("look at its status why: once the key is there, the kubelet retries by itself",
+				kubectl(x.Namespace, "describe", strings.ToLower(maker.Kind), maker.Name))
 			return []hint{{text: text + ", with " + list(made) + ": it has not written the key yet", name: r.key,
-				instead: true, remedies: []*Remedy{inspect("look at its status why: once the key is there, the kubelet "+
-					"retries by itself", kubectl(x.Namespace, "describe", strings.ToLower(maker.Kind), maker.Name))}}}
+				instead: true, remedies: []*Remedy{status}}}
 		}
 		if len(made) > 0 && len(names) == 0 {
 			names = made

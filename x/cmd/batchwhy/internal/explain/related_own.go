@@ -343,7 +343,8 @@ func (l *look) fromOne(index int, message string) *hint {
 		isListed, isMissing := false, false
 		for line := range strings.SplitSeq(message, "\n") {
 			there := numberedIn(line)
-			isListed = isListed || there[number(1)] && there[number(n)] && !there[name]
+			hasEnds := there[number(1)] && there[number(n)]
+			isListed = isListed || hasEnds && !there[name]
 			isMissing = isMissing || there[name] && contains(line, "not found", "no such", "nosuch", "not exist")
 		}
 		isFirst := index == 0 && n > 1 && strings.Trim(part[2], "0") == ""
