@@ -289,7 +289,7 @@ func (o *Operator) compareApart(t *testing.T, v *verdict, life OperatorLife, got
 	for _, object := range got {
 		isGot := func(wanted Object) bool { return !free.isDifferent(wanted, object) }
 		if _, off := v.off[Apart]; !off && slices.ContainsFunc(contested[nameOf(object)], isGot) {
-			v.fail(Apart+Check(object.Text("kind")), "several parents write %s, and not all want it as it is", nameOf(object))
+			v.fail(Apart+Check(object.Text("kind")), "not all parents that write %s want it as it is", nameOf(object))
 		}
 	}
 	isContested := func(object Object) bool { return contested[nameOf(object)] != nil }

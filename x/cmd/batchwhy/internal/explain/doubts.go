@@ -81,7 +81,7 @@ func (l *look) byPolicy() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("its successPolicy has ended it with %d of %s done, and the pods of the others were "+
-		"deleted: their work is not done", l.succeeded(), count(int64(*l.spec.Completions), "index", "indexes"))}
+		"deleted: their work may not be done", l.succeeded(), count(int64(*l.spec.Completions), "index", "indexes"))}
 }
 
 // hasDoubts reports whether a finding contradicts a success.

@@ -77,7 +77,8 @@ func Lease(t testing.TB, path string) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	must.OK(t, err)
 	t.Cleanup(func() { file.Close() })
-	if _, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+	_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		t.Skipf("no leases on this file system: %v", err)
 	}
 	must.OK(t, err)
