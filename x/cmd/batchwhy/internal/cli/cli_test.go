@@ -46,9 +46,13 @@ func TestExitStatus(t *testing.T) {
 	bundle := t.TempDir()
 	for name, text := range map[string]string{
 		"version.json": `{"gitVersion": "v1.36.3"}`, "cluster/jobs.yaml": "kind: List\nitems: []\n", "cluster/log.txt": "no JSON", "cluster/values.yml": "- 1\n",
+		"README.TXT": "{ no JSON\n", "cluster/1_2_3.LOG": "{ no JSON\n",
 	} {
 		testfile.Write(t, text, bundle, name)
 	}
+	texts, logs := t.TempDir(), t.TempDir()
+	testfile.Write(t, "a note\n", texts, "notes.txt")
+	testfile.Write(t, "started\n", logs, "a-x.log")
 	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}`
 	tests := []struct {
 		name, in string
@@ -61,7 +65,9 @@ func TestExitStatus(t *testing.T) {
 		{"findings", "", []string{at, situations + "image_pull/input"}, exitFindings, "error ImagePull", ""},
 		{"truncated", "{\"items\": [" + fine + ", {", nil, exitBadInput, "Job a  starting", "batchwhy: standard input:1: the input ends inside item 2"},
 		{"no such file", "", []string{"nowhere.json"}, exitBadInput, "", "nowhere.json"},
-		{"an empty folder", "", []string{t.TempDir()}, exitBadInput, "", "contains no .json, .yaml or .yml file"},
+		{"an empty folder", "", []string{t.TempDir()}, exitBadInput, "", "contains no .json, .yaml or .yml file and no log"},
+		{"a folder with only a text", fine, []string{"-", texts}, exitBadInput, "", "contains no .json, .yaml or .yml file and no log"},
+		{"a folder with only a log", fine, []string{"-", logs}, exitFine, "Job a  starting", ""},
 		{"a folder", "", []string{at, situations + "quota/input"}, exitFindings, "error FailedCreate", ""},
 		{"a bundle with files of other kinds", fine, []string{"-", bundle}, exitFine, "Job a  starting", ""},
 		{"only pods", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}`, nil, exitBadInput, "", "the input contains pods (1) and no Job or CronJob"},

@@ -76,23 +76,26 @@ func (p *program) readOne(objects *read.Objects, arg string, s *read.Source, bar
 		return err
 	}
 	if !info.IsDir() {
-		return p.readFile(objects, name, arg, s, bar)
+		_, err := p.readFile(objects, name, arg, s, bar)
+		return err
 	}
 
 	files, err := filesOf(name)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return fmt.Errorf("%s: contains no .json, .yaml or .yml file", arg)
-	}
-
 	objects.Lenient = true
 	defer func() { objects.Lenient = false }()
+	isEmpty := true
 	for _, file := range files {
-		if err := p.readFile(objects, filepath.Join(name, file), filepath.Join(arg, file), s, bar); err != nil {
+		isRead, err := p.readFile(objects, filepath.Join(name, file), filepath.Join(arg, file), s, bar)
+		if err != nil {
 			return err
 		}
+		isEmpty = isEmpty && !isRead
+	}
+	if isEmpty {
+		return fmt.Errorf("%s: contains no .json, .yaml or .yml file and no log", arg)
 	}
 	return nil
 }
@@ -118,21 +121,24 @@ func filesOf(folder string) (files []string, err error) {
 	return files, err
 }
 
-func (p *program) readFile(objects *read.Objects, path, shown string, s *read.Source, bar *progress) error {
+// readFile reads a file of objects or logs. In a folder, it does not read other texts.
+func (p *program) readFile(objects *read.Objects, path, shown string, s *read.Source, bar *progress) (
+	isRead bool, err error,
+) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
 	head, _ := in.Peek(len(read.LogMark))
 	isLog := string(head) == read.LogMark
-	ext := filepath.Ext(path)
+	ext := strings.ToLower(filepath.Ext(path))
 	if isText := ext == ".log" || ext == ".txt"; objects.Lenient && isText && !isLog {
 		if key, ok := read.LogOfFile(path); ok {
-			return readPodLog(objects, key, f)
+			return true, readPodLog(objects, key, f)
 		}
-		return nil
+		return false, nil
 	}
 
 	if info, err := f.Stat(); err == nil {
@@ -142,9 +148,9 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *read.So
 		}
 	}
 	if isLog {
-		return objects.ReadLogs(in)
+		return true, objects.ReadLogs(in)
 	}
-	return copyAll(objects.Stream(shown), in, bar)
+	return true, copyAll(objects.Stream(shown), in, bar)
 }
 
 // readPodLog reads the end of a file that kubectl logs has written.

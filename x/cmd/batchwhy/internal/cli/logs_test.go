@@ -71,7 +71,7 @@ func TestLogs(t *testing.T) {
 	testfile.Write(t, "fatal: disk: full\n", dump, "logs.txt")
 	for name, quotes := range map[string]string{
 		"import-a.log": quoted, "import-a_main.log": quoted, "import-a_other.log": "", "import-b.log": "", "import-a.txt": "",
-		"import-a_prod_main.log": "",
+		"import-a_prod_main.log": "", "import-a.LOG": quoted, "import-a_main.Log": quoted,
 	} {
 		file := filepath.Join(dump, "prod", name)
 		testfile.Write(t, log, file)

@@ -82,9 +82,10 @@ func (o *Objects) Log(key LogKey) string { return o.logs[key] }
 // LogOfFile returns the container whose log a file has by its name: POD.log or POD_CONTAINER.log. The
 // namespace is not known.
 func LogOfFile(path string) (key LogKey, ok bool) {
-	name, isLog := strings.CutSuffix(filepath.Base(path), ".log")
-	key.Pod, key.Container, _ = strings.Cut(name, "_")
-	return key, isLog && key.Pod != "" && !strings.Contains(key.Container, "_")
+	name := filepath.Base(path)
+	ext := filepath.Ext(name)
+	key.Pod, key.Container, _ = strings.Cut(strings.TrimSuffix(name, ext), "_")
+	return key, strings.EqualFold(ext, ".log") && key.Pod != "" && !strings.Contains(key.Container, "_")
 }
 
 // settleLogs finds the pods of the logs that came without a namespace. A log without a container is of the
