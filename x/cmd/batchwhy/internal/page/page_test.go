@@ -27,14 +27,14 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// TestSize: a browser loads at most 2.35 megabytes, and 2.2 of them are the module. The sentences
+// TestSize: a browser loads at most 2.25 megabytes, and 2.1 of them are the module. The sentences
 // of remedies are a tenth of the module.
 func TestSize(t *testing.T) {
 	size, err := files(t).Size()
-	if err != nil || size > 2_350_000 {
+	if err != nil || size > 2_250_000 {
 		t.Errorf("%d bytes, %v", size, err)
 	}
-	if module, err := pack(files(t)["module.js"]); err != nil || len(module) > 2_200_000 {
+	if module, err := pack(files(t)["module.js"]); err != nil || len(module) > 2_100_000 {
 		t.Errorf("the module has %d bytes, %v", len(module), err)
 	}
 	t.Logf("%d bytes, compressed", size)
