@@ -45,7 +45,7 @@ race: ## what starts goroutines, with the race detector, two modules at a time
 	$(call side-by-side,. $(filter-out x/proof%,$(NESTED)))
 race/%: cases += -rapid.checks=25
 race/%:
-	$(call tested,$*,-race -p=1 -skip='^Test(Find_Planted|Operator_Find|Steps_None)$$$$',$(starting))
+	$(call tested,$*,-race -p=1 -skip='^Test(Find_(Planted|Several)|Operator_Find|Steps_None)$$$$',$(starting))
 root: ## the tests of the local runner as root, some of which need it; with sudo for another user
 	go -C x/cmd/batchrun test -count=1 $(if $(filter 0,$(shell id -u)),,-exec 'sudo -n') ./...
 oldest: ## the library and the adapter compile with the oldest Go that their go.mod names
