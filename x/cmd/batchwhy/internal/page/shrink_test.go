@@ -247,11 +247,6 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-func memoryOfModule(code []byte) []byte {
-	_, data, _ := cutData(code)
-	return memoryOf(data)
-}
-
 // stepsOf returns the steps that data begins with: pairs of varints up to a zero, which no pair but
 // the first may begin with.
 func stepsOf(data []byte) []byte {
