@@ -422,8 +422,7 @@ func TestOperator_Story(t *testing.T) {
 		go func() {
 			defer utilruntime.HandleCrash()
 			logr.FromContextOrDiscard(ctx).Info("begins", "start", starts)
-			var none map[string]int
-			none["x"] = starts
+			panic("in a goroutine")
 		}()
 		return run(ctx, config)
 	}
