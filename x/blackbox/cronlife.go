@@ -505,6 +505,7 @@ func (c *Cron) plain() (lives []Life[CronSettings]) {
 	begin := 10*time.Hour + 2*time.Minute + 10*time.Second
 	text, each := c.rarest(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(begin))
 	run := Step{Do: Wait, For: each / 2 * 3}
+
 	for _, policy := range c.policies() {
 		lives = append(lives, CronLife{
 			Settings: CronSettings{Schedule: text, Policy: policy},
@@ -512,11 +513,13 @@ func (c *Cron) plain() (lives []Life[CronSettings]) {
 			Steps:    []Step{run, {Do: Succeed}, run, {Do: Fail}},
 		})
 	}
+
 	if c.has(Several) {
 		for _, life := range slices.Clone(lives) {
 			lives = append(lives, c.crowded(life))
 		}
 	}
+
 	if c.has(Expire) {
 		long := Step{Do: Wait, For: each / 5 * 9} // the child has run for most of the time until the next run
 		expires := lives[0]

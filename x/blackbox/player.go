@@ -253,6 +253,7 @@ func (p *player) saw(w write) {
 		if o == nil {
 			o = w.Old
 		}
+
 		if w.Resource.Plural != "leases" {
 			name := o.Name()
 			if len(p.scripts) > 1 && o.Namespace() != "" {
@@ -264,12 +265,14 @@ func (p *player) saw(w write) {
 			}
 		}
 	}
+
 	if p.ttl != nil && w.New != nil && w.Resource.GroupVersionKind == p.Child {
 		hadEnded := w.Old != nil && p.Ended(w.Old)
 		if !hadEnded && p.Ended(w.New) {
 			p.expire(w.New)
 		}
 	}
+
 	if w.BySubject && w.Resource.reports {
 		p.reports = append(p.reports, eventsOf(w)...)
 	}

@@ -22,11 +22,13 @@ func (l *look) clues(f failure) (text string, remedies []*Remedy) {
 		text += fmt.Sprintf("; node %s is %s, and other nodes are %s: the image is not built for %s", p.Node, is,
 			list(others), is)
 	}
+
 	ask := []func(*read.Pod, *read.Container) (string, *Remedy){l.otherImage}
 	if f.kind == failedOther && f.container.ExitCode != 137 { // one that was killed had begun its work
 		ask = append(ask, l.notExpanded, l.notAllowed, l.newNode)
 		text += l.imageText(c, p.Spec.Container(c.Name).Image)
 	}
+
 	for _, clue := range ask {
 		more, r := clue(p, c)
 		text += more

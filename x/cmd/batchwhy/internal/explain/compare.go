@@ -124,6 +124,7 @@ func (l *look) newNode(p *read.Pod, c *read.Container) (string, *Remedy) {
 	if good == nil || !ofNode || !n.Created.After(good.CreationTimestamp) {
 		return "", nil
 	}
+
 	var parts []string
 	for _, key := range []string{"architecture", "containerRuntimeVersion", "kernelVersion", "kubeletVersion",
 		"osImage"} {
@@ -139,6 +140,7 @@ func (l *look) newNode(p *read.Pod, c *read.Container) (string, *Remedy) {
 			parts = append(parts, fmt.Sprintf("%s %s (there: %s)", key, is, list(was)))
 		}
 	}
+
 	if len(parts) == 0 {
 		return "", nil
 	}
@@ -158,10 +160,11 @@ func (l *look) twin() *read.Job {
 		return s.Template.Spec
 	}
 
+	_, end := l.timesOf(l.job)
 	before, after := l.nearby()
 	for _, j := range slices.Concat(before, after) {
 		from, to := l.timesOf(j)
-		isBeside := !from.IsZero() && from.Before(l.ended()) && l.start().Before(to)
+		isBeside := !from.IsZero() && from.Before(end) && l.start().Before(to)
 		if j.UID != l.job.UID && isBeside && reflect.DeepEqual(spec(j), spec(l.job)) {
 			return j
 		}
@@ -178,12 +181,6 @@ func (l *look) timesOf(j *read.Job) (from, to time.Time) {
 	return s.StartTime, to
 }
 
-// ended returns when the Job ended, or now.
-func (l *look) ended() time.Time {
-	_, to := l.timesOf(l.job)
-	return to
-}
-
 // twinHints are about a Job that did the same work at the same time.
 func (l *look) twinHints() []hint {
 	j := l.twin()
@@ -196,12 +193,14 @@ func (l *look) twinHints() []hint {
 			l.clock(from), l.clock(to)),
 		points: slices.Concat(locked, existing),
 	}
+
 	name := "for the next time, give Jobs of the same work the same name, and not generateName: the API server then " +
 		"refuses a second one"
 	if j.Object.Status.Finished() != job.ConditionComplete {
 		h.remedies = []*Remedy{inspect("let only one of them run; "+name, kubectl(j.Namespace, "get", "jobs"))}
 		return []hint{h}
 	}
+
 	h.text += ", and is complete"
 	h.settles = true
 	h.remedies = []*Remedy{

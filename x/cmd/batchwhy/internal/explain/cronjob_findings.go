@@ -620,6 +620,7 @@ func (l *cronLook) contradictions() (all []Finding) {
 		if n.Field == "cronJob.spec.startingDeadlineSeconds" && n.Value == "0" {
 			continue // DeadlineTooShort reports it
 		}
+
 		var remedies []*Remedy
 		text := fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message))
 		if n.Field == "cronJob.status.lastScheduleTime" && l.status.LastScheduleTime.After(l.now) {
@@ -634,6 +635,7 @@ func (l *cronLook) contradictions() (all []Finding) {
 					merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`,
 						l.now.UTC().Format(time.RFC3339)), "--subresource=status"))))
 		}
+
 		all = append(all, finding(Warning, "Contradiction", text, append(remedies,
 			inspect("read the object again; if it stays, look at its status",
 				kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml")))...))

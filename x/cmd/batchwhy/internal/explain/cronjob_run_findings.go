@@ -79,6 +79,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 func (l *cronLook) roomForJobs() *Remedy {
 	const most = 5
 	ns := l.cron.Namespace
+
 	var all []*read.Job
 	for _, j := range l.e.objects.Jobs {
 		if j == nil || j.Namespace != ns || j.Object.Status.Finished() != job.ConditionComplete {
@@ -90,18 +91,22 @@ func (l *cronLook) roomForJobs() *Remedy {
 			all = append(all, j)
 		}
 	}
+
 	slices.SortFunc(all, func(a, b *read.Job) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp), cmp.Compare(a.Name, b.Name))
 	})
+
 	var acts []*Act
 	for _, j := range all[:min(most, len(all))] {
 		acts = append(acts, remove(ns, "job", j.Name))
 	}
+
 	const keep = ", and set ttlSecondsAfterFinished where they are created, which need not be this CronJob"
 	if len(acts) == 0 {
 		return inspect("make room: finished Jobs count as well. Delete those that nobody needs"+keep,
 			kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "jobs"))
 	}
+
 	more, rest := "", len(all)-len(acts)
 	if rest > 0 {
 		more = fmt.Sprintf(" (these are the oldest; %d more %s there)", rest,

@@ -39,6 +39,7 @@ func (l *look) doubtFindings() []Finding {
 	}
 	remedies := []*Remedy{inspect("look at the result of the work before anything relies on it or does it again",
 		show)}
+
 	if len(policy) > 0 {
 		remedies = append(remedies, when("all indexes are needed", l.again("leave out successPolicy")))
 	}
@@ -54,6 +55,7 @@ func (l *look) doubtFindings() []Finding {
 		}
 		remedies = append(remedies, when("the work is not done", l.again(fix)))
 	}
+
 	return []Finding{inferred(finding(Note, doubtCode, "complete, but "+strings.Join(append(all, twice...), "; "),
 		remedies...))}
 }
@@ -86,12 +88,7 @@ func (l *look) byPolicy() []string {
 
 // hasDoubts reports whether a finding contradicts a success.
 func hasDoubts(all []Finding) bool {
-	for _, f := range all {
-		if f.Code == doubtCode {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.Code == doubtCode })
 }
 
 var (
@@ -143,6 +140,7 @@ func (l *look) lastWords() []string {
 		if p.Object.Phase != job.PodSucceeded {
 			continue
 		}
+
 		for _, c := range p.Containers {
 			log := c.Message
 			if log == "" {
@@ -155,6 +153,7 @@ func (l *look) lastWords() []string {
 			}
 		}
 	}
+
 	for _, key := range l.e.loggedOf(l.job) {
 		if key.Previous || l.status.Failed > 0 {
 			continue
@@ -172,6 +171,7 @@ func (l *look) stoppedEarly() []string {
 	if l.status.Condition(job.ConditionComplete).Reason == "SuccessPolicy" {
 		return nil
 	}
+
 	type begun struct {
 		name string
 		at   time.Time
@@ -219,6 +219,7 @@ func (l *look) shortTime() []string {
 	if len(before) < 3 || l.status.StartTime.IsZero() {
 		return nil
 	}
+
 	before = before[max(0, len(before)-5):]
 	took, long := l.endTime().Sub(l.start()), timeOf(before[0])
 	for _, j := range before {
@@ -269,16 +270,13 @@ func (l *look) beside() []string {
 	}
 
 	for _, j := range all {
-		s := &j.Object.Status
-		end := s.Condition(s.Finished()).LastTransitionTime
-		if end.IsZero() {
-			end = l.now
-		}
-		isTimed := j.UID != l.job.UID && !s.StartTime.IsZero() && !l.status.StartTime.IsZero()
-		isBeside := s.StartTime.Before(l.endTime()) && l.start().Before(end)
+		from, to := l.timesOf(j)
+		isTimed := j.UID != l.job.UID && !from.IsZero() && !l.status.StartTime.IsZero()
+		isBeside := from.Before(l.endTime()) && l.start().Before(to)
 		if !isTimed || !isBeside {
 			continue
 		}
+
 		who := "Job " + j.Name
 		switch {
 		case isByHand(j):
@@ -288,7 +286,7 @@ func (l *look) beside() []string {
 		}
 		return []string{fmt.Sprintf("%s ran at the same time, from %s to %s: look whether their work was done twice "+
 			"(concurrencyPolicy %s counts only the Jobs that the CronJob controller has started; before a run by "+
-			"hand, suspend the CronJob)", who, l.clock(s.StartTime), l.clock(end), c.Object.Spec.ConcurrencyPolicy)}
+			"hand, suspend the CronJob)", who, l.clock(from), l.clock(to), c.Object.Spec.ConcurrencyPolicy)}
 	}
 	return nil
 }

@@ -340,12 +340,14 @@ func (e *Explainer) backendsOf(service *read.Other) (all []backend) {
 	if len(selector) == 0 {
 		return nil
 	}
+
 	for _, kind := range []string{"Deployment", "StatefulSet"} {
 		for _, x := range e.othersIn(kind, service.Namespace) {
 			isLive := x.UID != "" || x.At("status") != nil
 			if !isLive || !selects(map[string]any{"matchLabels": selector}, x.At("spec.template.metadata.labels")) {
 				continue
 			}
+
 			b := backend{x, 1, 0}
 			if n, is := x.At("spec.replicas").(float64); is {
 				b.replicas = int64(n)

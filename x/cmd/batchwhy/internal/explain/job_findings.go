@@ -36,6 +36,7 @@ func (l *look) guarded(all []Finding) []Finding {
 				func(r *Remedy) bool { return slices.ContainsFunc(r.Acts(), isAgain) })
 		}
 	}
+
 	const waits = " ImagePull ConfigMissing CannotStart Unschedulable InitRuns SidecarRuns FailedMount " +
 		"FailedAttachVolume FailedCreatePodSandBox PodPending FailedCreate "
 	isLong := l.now.Sub(l.start()) > time.Hour/2 && l.works() == 0
@@ -43,16 +44,19 @@ func (l *look) guarded(all []Finding) []Finding {
 	if !isLong || hasEnd || l.job.IsManifest {
 		return all
 	}
+
 	for i := range all {
 		f := &all[i]
 		if f.Severity != Error || !strings.Contains(waits, " "+f.Code+" ") {
 			continue
 		}
+
 		enough, why := int64(3600), "choose more than the longest good run"
 		if good := l.lastGood(); good != nil {
 			took := timeOf(good)
 			enough, why = max(300, 3*int64(took.Seconds())), "the last good run took "+span(took)
 		}
+
 		fix := fmt.Sprintf("for the next time, set activeDeadlineSeconds: %d (%s): without one, a Job waits forever "+
 			"and never fails", enough, why)
 		f.Remedies = append(slices.Clip(f.Remedies), inspect(fix, "kubectl explain job.spec.activeDeadlineSeconds"))

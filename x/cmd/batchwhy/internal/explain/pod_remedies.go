@@ -264,6 +264,7 @@ func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 	if limit != "" && !l.isRangeLimit(container) {
 		raise = fmt.Sprintf("raise resources.limits.memory, now %s,", limit)
 	}
+
 	more := when("the work needs more memory", l.again(raise))
 	if c := l.ownerCronJob(); c != nil && l.job.Controller().Kind == "CronJob" {
 		if now := c.Template.Container(container).MemoryLimit; now != "" && limit != "" && now != limit {
@@ -272,6 +273,7 @@ func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 				kubectl(p.Namespace, "get", "cronjob", c.Name, "-o", "yaml"))
 		}
 	}
+
 	which := []string{"top", "pod", p.Name, "--containers"}
 	if p.Object.Phase >= job.PodSucceeded { // it has no metrics any more
 		which = []string{"top", "pod", "-l", "batch.kubernetes.io/job-name=" + l.job.Name, "--containers"}
@@ -616,6 +618,7 @@ func (l *look) tooLargeFor(p *read.Pod) (text string, isKnown bool) {
 	if !strings.Contains(p.Condition("PodScheduled").Message, fmt.Sprintf("/%d nodes ", all)) {
 		return "", false
 	}
+
 	for _, resource := range []string{"cpu", "memory"} {
 		asks := 0.0
 		for _, c := range p.Spec.Containers {
@@ -623,6 +626,7 @@ func (l *look) tooLargeFor(p *read.Pod) (text string, isKnown bool) {
 				asks += n
 			}
 		}
+
 		most := l.e.largest(resource, p.Spec.NodeSelector)
 		if !most.isKnown {
 			return "", false

@@ -229,9 +229,11 @@ func (e *Explainer) troubleWith(x *read.Other) string {
 			parts = append(parts, fmt.Sprintf("has %s %v", s.path, v))
 		}
 	}
+
 	if x.Kind == "ResourceClaim" && x.At("status.allocation") == nil {
 		parts = append(parts, "has no device yet")
 	}
+
 	said := func(message string) bool {
 		return message != "" && strings.Contains(strings.Join(parts, " "), told(message))
 	}
@@ -245,6 +247,7 @@ func (e *Explainer) troubleWith(x *read.Other) string {
 				after(", ", why)))
 		}
 	}
+
 	for _, path := range messages {
 		isGood := path == messages[0] && x.At("status.operationState.phase") == "Succeeded"
 		m, _ := x.At(path).(string)
@@ -463,12 +466,14 @@ func (l *look) lackedKey(r reference, x *read.Other) []hint {
 	if isLeftOut := len(names) == 0 && x.Kind == "Secret"; isLeftOut {
 		text = fmt.Sprintf("the input does not show the keys of Secret %s", x.Key())
 	}
+
 	maker := l.e.makerOf(x)
 	if maker != nil {
 		made := sortedKeys(asMap(maker.At("spec.encryptedData"))) // of a SealedSecret
 		for _, part := range elements(maker.At("spec.data")) {
 			made = append(made, str(part, "secretKey")) // of an ExternalSecret
 		}
+
 		text += fmt.Sprintf("; %s %s makes it", maker.Kind, maker.Name)
 		if slices.Contains(made, r.key) {
 			status := inspect("look at its status why: once the key is there, the kubelet retries by itself",
