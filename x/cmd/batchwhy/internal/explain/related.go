@@ -646,17 +646,20 @@ func (e *Explainer) keptHints(m *read.Meta) (all []hint) {
 	case strings.Contains(k.source, "Kustomization"):
 		kind = "Kustomization"
 	}
+
 	for _, key := range sortedKeys(e.objects.Kept[kind]) {
 		x := e.objects.Kept[kind][key]
 		if x != e.keeperOf(kind, k) {
 			continue
 		}
+
 		isReported := slices.ContainsFunc(e.objects.Reports, func(r read.Report) bool { // they name the Job
 			return r.Kind == kind && r.Namespace == x.Namespace && r.Name == x.Name
 		})
 		if !isReported {
 			all = append(all, e.hintOf(x, "which keeps it")...)
 		}
+
 		if heals, _ := x.At("spec.syncPolicy.automated.selfHeal").(bool); heals {
 			text := fmt.Sprintf("Application %s has selfHeal: Argo CD sets back what is changed by hand, such as "+
 				"with kubectl edit", x.Key())

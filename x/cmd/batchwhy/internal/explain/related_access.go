@@ -267,6 +267,7 @@ func (l *look) runtimeHints() []hint {
 	if node == "" {
 		return []hint{h}
 	}
+
 	n := l.e.objects.Nodes[node]
 	h.text += fmt.Sprintf("; node %s has label %s=%s", node, key, n.Labels[key])
 	set := "set its scheduling to nodeSelector " + key + ": " + n.Labels[key]
@@ -274,6 +275,7 @@ func (l *look) runtimeHints() []hint {
 		h.text += " and taint " + list(n.Taints)
 		set += " and tolerations for the taints that all nodes with this runtime have"
 	}
+
 	acts := []*Act{edit("", "runtimeclass", x.Name)}
 	for i, p := range l.pods {
 		if l.snapshot.Pods[i].Phase == job.PodPending && !hasRun(p) && len(acts) < 4 {
@@ -381,6 +383,7 @@ func (l *look) pullHints(wrong string) (all []hint) {
 	if !isRefused {
 		return nil
 	}
+
 	mine := strings.Split(l.job.Template.Images(), ", ")
 	spec, _ := l.template()["spec"].(map[string]any)
 	secrets := func(spec any) (names []string) {
@@ -406,6 +409,7 @@ func (l *look) pullHints(wrong string) (all []hint) {
 					return registryOf(image) == registryOf(str(c, "image"))
 				})
 			}
+
 			var lacks []string
 			for _, name := range secrets(theirs) {
 				if !slices.Contains(secrets(spec), name) {

@@ -88,6 +88,7 @@ func hostIn(message string) (host string, port int) {
 			if i > 0 {
 				two = strings.ToLower(words[i-1].text) + " " + mark
 			}
+
 			isQuoted := next.before == '"' || next.before == '\''
 			is := func(words, w string) bool { return strings.Contains(words, " "+w+",") }
 			var isPort bool
@@ -139,6 +140,7 @@ func (l *look) hostHints() (all []hint) {
 		seen[key] = true
 		return !was
 	}
+
 	for _, message := range l.printed() {
 		points := slices.Concat(unanswered, unresolved, declined)
 		_, line := symptomOf(message)
@@ -239,6 +241,7 @@ func (l *look) serviceHints(host string, port int, isFound bool, points []string
 				others = append(others, services[key].Namespace)
 			}
 		}
+
 		there := namesOf(l.e.othersIn("Service", ns))
 		switch near := nearName(parts[0], there); {
 		case len(there) == 0 || isFound || !l.e.objects.HasAll():
@@ -318,6 +321,7 @@ func (e *Explainer) missedBy(x *read.Other) *hint {
 	if len(selector) == 0 || len(e.backendsOf(x)) > 0 || e.hasPods(x) {
 		return nil
 	}
+
 	var meant *read.Other
 	labels := make(map[string]any) // of the one that is meant
 	for _, kind := range []string{"Deployment", "StatefulSet"} {
@@ -329,6 +333,7 @@ func (e *Explainer) missedBy(x *read.Other) *hint {
 					theirs[key] = value
 				}
 			}
+
 			isOfName := other.Name == x.Name || str(other.Fields, "spec.serviceName") == x.Name
 			if isOfName && len(theirs) == len(selector) && meant == nil {
 				meant, labels = other, theirs
@@ -465,6 +470,7 @@ func rulePorts(rules []any) (ports []string, all bool, has func(port int) bool) 
 	type interval struct{ from, to int }
 	var open []interval
 	isNamed := false
+
 	for _, rule := range rules {
 		list := elements(read.At(rule, "ports"))
 		all = all || len(list) == 0
@@ -474,6 +480,7 @@ func rulePorts(rules []any) (ports []string, all bool, has func(port int) bool) 
 			if !isRange {
 				to = from
 			}
+
 			isNamed = isNamed || !isNumber
 			open = append(open, interval{int(from), int(to)})
 			if text := fmt.Sprint(read.At(p, "port")); !slices.Contains(ports, text) {
@@ -568,6 +575,7 @@ func (l *look) ingressHints(service *read.Other, points []string) (all []hint) {
 		if labels == nil || !restricts(x, "Ingress") || !selects(x.At("spec.podSelector"), labels) {
 			continue
 		}
+
 		names = append(names, x.Name)
 		for _, rule := range elements(x.At("spec.ingress")) {
 			from := elements(read.At(rule, "from"))

@@ -232,6 +232,7 @@ func pathIn(message string, words ...string) string {
 		}
 		return all
 	}
+
 	for line := range strings.SplitSeq(message, "\n") {
 		for _, w := range words {
 			before, after, is := cutFold(line, w)
@@ -242,6 +243,7 @@ func pathIn(message string, words ...string) string {
 			if all := paths(after); follows && len(all) > 0 {
 				return all[0]
 			}
+
 			all, before := paths(before), strings.TrimSpace(before)
 			if len(all) == 0 {
 				continue
@@ -287,6 +289,7 @@ func (l *look) indexHints() []hint {
 	if !l.isIndexed() || l.spec.Completions == nil {
 		return nil
 	}
+
 	for i, p := range l.pods {
 		index := int(l.snapshot.Pods[i].Index.Int32())
 		for k := range p.Containers {
@@ -294,15 +297,18 @@ func (l *look) indexHints() []hint {
 			if h := l.fromOne(index, message); h != nil {
 				return []hint{*h}
 			}
+
 			words := wordsIn(strings.ToLower(message))
 			isBounds := contains(message, "out of bounds", "out of range")
 			for at, w := range words[:max(len(words)-1, 0)] {
 				n, err := strconv.Atoi(strings.TrimLeft(words[at+1], "#"))
+
 				isPart := w != "" && strings.Contains(" shard partition chunk part index slice ", " "+w+" ")
 				isPart = isPart && !(isBounds && (w == "index" || w == "slice")) // that of a list
 				isOff := n == index+1 || n == int(*l.spec.Completions)
 				isOff = isOff || n == 0 && index == 0
 				hasFailed := p.Containers[k].Ended && p.Containers[k].ExitCode != 0
+
 				if isMeant := err == nil && isPart && isOff; !isMeant || !hasFailed {
 					continue
 				}
@@ -337,9 +343,11 @@ func (l *look) fromOne(index int, message string) *hint {
 	if l.succeeded() != int64(n-1) {
 		return nil
 	}
+
 	for _, name := range sortedKeys(numberedIn(message)) {
 		part := numbered.FindStringSubmatch(name)
 		number := func(i int) string { return fmt.Sprintf("%s%0*d%s", part[1], len(part[2]), i, part[3]) }
+
 		isListed, isMissing := false, false
 		for line := range strings.SplitSeq(message, "\n") {
 			there := numberedIn(line)
@@ -347,6 +355,7 @@ func (l *look) fromOne(index int, message string) *hint {
 			isListed = isListed || hasEnds && !there[name]
 			isMissing = isMissing || there[name] && contains(line, "not found", "no such", "nosuch", "not exist")
 		}
+
 		isFirst := index == 0 && n > 1 && strings.Trim(part[2], "0") == ""
 		if !isFirst || !isListed || !isMissing {
 			continue

@@ -161,6 +161,7 @@ func (l *cronLook) seenDeleted(run time.Time) string {
 		if e.Reason != "SuccessfulDelete" || strings.TrimPrefix(e.Message, "Deleted job ") != name {
 			continue
 		}
+
 		text := "its Job was deleted by the controller " + l.at(e.Last)
 		next := l.snapshot.Schedule.Schedule.Next(run)
 		if l.spec.ConcurrencyPolicy == cronjob.Replace {
@@ -169,6 +170,7 @@ func (l *cronLook) seenDeleted(run time.Time) string {
 			}
 			return text + ", for a later run (concurrencyPolicy is Replace) or by the history limits"
 		}
+
 		ok, bad := l.spec.SuccessfulJobsHistoryLimit, l.spec.FailedJobsHistoryLimit
 		if ok != nil && bad != nil {
 			text += fmt.Sprintf(": successfulJobsHistoryLimit %d and failedJobsHistoryLimit %d keep the last ones only",

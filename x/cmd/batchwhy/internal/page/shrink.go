@@ -86,16 +86,19 @@ func memoryOf(data []byte) (memory []byte) {
 		return nil
 	}
 	data = data[n:]
+
 	for range count {
 		if !bytes.HasPrefix(data, segment) {
 			return nil
 		}
 		data = data[len(segment):]
+
 		at, n := binary.Uvarint(data)
 		if n <= 0 || data[n-1]&0x40 != 0 || at > mostMemory { // a signed number, but not a negative one
 			return nil
 		}
 		data = data[n:]
+
 		if len(data) == 0 || data[0] != segmentEnd {
 			return nil
 		}
@@ -109,6 +112,7 @@ func memoryOf(data []byte) (memory []byte) {
 		memory = append(memory, make([]byte, max(0, end-len(memory)))...)
 		copy(memory[at:], body)
 	}
+
 	if len(data) > 0 {
 		return nil
 	}
