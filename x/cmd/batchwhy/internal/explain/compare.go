@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -35,9 +36,18 @@ func workOf(j *read.Job) string {
 	return j.Namespace + "/" + work + " " + repository(containers[0].Image)
 }
 
-// sortWorks notes the Jobs of each work, oldest first, and the namespaces with Jobs that have failed.
+// isNeedless reports whether a Job is complete, and no other object or tool keeps it or is going to delete it.
+func isNeedless(j *read.Job) bool {
+	isKept := j.Controller().Kind != "" || keeperOf(&j.Meta).name != ""
+	isGoing := !j.DeletionTimestamp.IsZero() || j.Object.Spec.TTLSecondsAfterFinished != nil
+	return j.Object.Status.Finished() == job.ConditionComplete && !isKept && !isGoing
+}
+
+// sortWorks notes the Jobs of each work and the needless ones of each namespace, oldest first, and the namespaces
+// with Jobs that have failed.
 func (e *Explainer) sortWorks() {
 	e.works, e.failed = make(map[string][]*read.Job), make(map[string]bool)
+	e.needless = make(map[string][]*read.Job)
 	for _, j := range e.objects.Jobs {
 		if j == nil {
 			continue
@@ -48,14 +58,18 @@ func (e *Explainer) sortWorks() {
 		if j.Object.Status.Finished() == job.ConditionFailed {
 			e.failed[j.Namespace] = true
 		}
+		if isNeedless(j) {
+			e.needless[j.Namespace] = append(e.needless[j.Namespace], j)
+		}
 	}
-	for _, all := range e.works {
-		slices.SortFunc(all, func(a, b *read.Job) int {
-			if c := a.CreationTimestamp.Compare(b.CreationTimestamp); c != 0 {
-				return c
-			}
-			return strings.Compare(a.Name, b.Name)
-		})
+
+	byAge := func(a, b *read.Job) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp), strings.Compare(a.Name, b.Name))
+	}
+	for _, lists := range []map[string][]*read.Job{e.works, e.needless} {
+		for _, all := range lists {
+			slices.SortFunc(all, byAge)
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
-	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
 // refusedFindings report that the API server refuses new Jobs, and what the controller warns about.
@@ -79,22 +78,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 func (l *cronLook) roomForJobs() *Remedy {
 	const most = 5
 	ns := l.cron.Namespace
-
-	var all []*read.Job
-	for _, j := range l.e.objects.Jobs {
-		if j == nil || j.Namespace != ns || j.Object.Status.Finished() != job.ConditionComplete {
-			continue
-		}
-		isKept := j.Controller().Kind != "" || keeperOf(&j.Meta).name != ""
-		isGoing := !j.DeletionTimestamp.IsZero() || j.Object.Spec.TTLSecondsAfterFinished != nil
-		if !isKept && !isGoing {
-			all = append(all, j)
-		}
-	}
-
-	slices.SortFunc(all, func(a, b *read.Job) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp), cmp.Compare(a.Name, b.Name))
-	})
+	all := l.e.needless[ns]
 
 	var acts []*Act
 	for _, j := range all[:min(most, len(all))] {

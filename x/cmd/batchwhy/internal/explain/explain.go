@@ -56,9 +56,10 @@ type Explainer struct {
 	largestOf map[string]capacity
 	// good has the Jobs of each CronJob that have succeeded, oldest first, for those that were looked for.
 	good map[job.UID][]*read.Job
-	// works has the Jobs of the same work, oldest first, and failed the namespaces with Jobs that have failed.
-	works  map[string][]*read.Job
-	failed map[string]bool
+	// works has the Jobs of the same work, and needless the Jobs of a namespace that may go, oldest first. failed has
+	// the namespaces with Jobs that have failed.
+	works, needless map[string][]*read.Job
+	failed          map[string]bool
 	// podsByName has the pods on nodes that have not ended, by NAMESPACE/NAME, once one was looked for.
 	podsByName map[string]*read.Pod
 	// owned has the objects of other kinds by the UIDs of their owners. there has them by kind and
