@@ -16,7 +16,7 @@ const (
 	NoRunTwice Check = "NoRunTwice"
 	// Starts: once there are no more faults, each run that is due starts within the Slack plus twice the lag.
 	Starts Check = "Starts"
-	// Deadline: no child starts later than startingDeadlineSeconds after its run.
+	// Deadline: no child starts later than startingDeadlineSeconds, plus the Jitter, after its run.
 	Deadline Check = "Deadline"
 	// Forbids: with Forbid no child starts while another one has not ended. While two replicas run,
 	// children that the watches have not shown yet do not count, here and in Replaces.
@@ -72,6 +72,9 @@ type Cron struct {
 	Run func(child Object) time.Time
 	// Slack is how late a run may start if there are no faults; 0 means a minute.
 	Slack time.Duration
+	// Jitter is how long the program delays runs on purpose, at most. It is added to the Slack and to
+	// startingDeadlineSeconds.
+	Jitter time.Duration
 	// Active returns the UIDs in the parent's list of active children. It is nil if there is no such list.
 	Active func(parent Object) []string
 	// Times returns the times in the status of a parent that never go back, such as that of the last run. It is nil

@@ -154,8 +154,8 @@ func (c *cronScript) checkRetries() {
 		for at := range p.schedule.Between(c.shown(p.from), until) {
 			limit := c.soonAfter(at)
 
-			d := c.settings.StartingDeadlineSeconds
-			isTooLate := d != nil && !limit.Before(at.Add(time.Duration(*d)*time.Second))
+			deadline, ok := c.deadline()
+			isTooLate := ok && !limit.Before(at.Add(deadline))
 			isReplaced := limit.After(until) || !p.schedule.Next(at).After(limit)
 			mayWait := isTooLate || isReplaced || meets(c.holds, at, limit)
 			if mayWait || c.settings.Policy == "Forbid" && c.anyRan(at, limit) {

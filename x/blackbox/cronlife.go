@@ -282,8 +282,9 @@ func (c *cronScript) started(parent, child Object, run time.Time) {
 		r.started = time.Now()
 	}
 
-	if d := c.settings.StartingDeadlineSeconds; d != nil && now.Sub(run) > time.Duration(*d)*time.Second+time.Second {
-		c.fail(Deadline, "the run of %s starts %s late, startingDeadlineSeconds is %d", at, now.Sub(run), *d)
+	if limit, ok := c.deadline(); ok && now.Sub(run) > limit+time.Second {
+		c.fail(Deadline, "the run of %s starts %s late, startingDeadlineSeconds is %d",
+			at, now.Sub(run), *c.settings.StartingDeadlineSeconds)
 	}
 	if !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second)) {
 		c.fail(Suspended, "%s is started, and the parent is suspended since %s", child.Name(), time.Since(c.suspended))
@@ -324,7 +325,7 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 	for end := time.Now().Add(d); time.Now().Before(end) && c.isUp(); {
 		for c.end(true) {
 		}
-		next := c.inForce().Next(time.Now()).Add(5 * time.Second)
+		next := c.inForce().Next(time.Now().Add(-c.cron.Jitter)).Add(c.cron.Jitter + 5*time.Second)
 		if soon := time.Now().Add(time.Minute); soon.After(next) {
 			next = time.Now().Add(5 * time.Second)
 		}
@@ -380,7 +381,8 @@ func (c *cronScript) recover() error {
 	// All children end, and the next run starts. Nothing else happens before the checks.
 	for c.end(true) {
 	}
-	if err := c.pass(time.Until(c.inForce().Next(time.Now())) + 25*time.Second + 2*c.lag); err != nil || !c.isUp() {
+	run := c.inForce().Next(time.Now())
+	if err := c.pass(time.Until(run) + c.cron.Jitter + 25*time.Second + 2*c.lag); err != nil || !c.isUp() {
 		return err
 	}
 	c.note(func() {
@@ -424,7 +426,17 @@ func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 }
 
 // slack returns how late a run may start if there are no faults.
-func (c *cronScript) slack() time.Duration { return cmp.Or(c.cron.Slack, time.Minute) + 2*c.lag }
+func (c *cronScript) slack() time.Duration {
+	return cmp.Or(c.cron.Slack, time.Minute) + c.cron.Jitter + 2*c.lag
+}
+
+// deadline returns how long after its time a run may start, if there is a limit.
+func (c *cronScript) deadline() (limit time.Duration, ok bool) {
+	if d := c.settings.StartingDeadlineSeconds; d != nil {
+		return time.Duration(*d)*time.Second + c.cron.Jitter, true
+	}
+	return 0, false
+}
 
 // checkHistory checks that no more children are kept than the limits allow. The API must be locked.
 func (c *cronScript) checkHistory() {

@@ -160,8 +160,7 @@ func (c *cronScript) laterStarts() func(time.Time) time.Time {
 // by which the program must report that run as skipped. The check is empty if the run may still
 // start. Argument later is the earliest start among the later runs.
 func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time) (check Check, decided time.Time) {
-	if d := c.settings.StartingDeadlineSeconds; d != nil {
-		limit := time.Duration(*d) * time.Second
+	if limit, ok := c.deadline(); ok {
 		late := at.Add(limit)
 		for _, down := range c.down {
 			if !late.Before(down.from) && late.Before(down.until) {

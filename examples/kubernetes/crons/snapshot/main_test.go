@@ -42,6 +42,7 @@ var subject = &blackbox.Cron{Program: blackbox.Program{
 		}
 		return time.Unix(seconds, 0).UTC()
 	},
+	Jitter:    30 * time.Second,
 	NoHistory: true,
 }
 
