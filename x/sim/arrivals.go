@@ -52,8 +52,8 @@ func (e *engine) submit(j *Job, name string, key uint64) (*jobState, error) {
 	if err := job.Validate(spec); err != nil {
 		return nil, problem(j.Source, name, "%v", err)
 	}
-	if j.Pod.Quorum < 0 {
-		return nil, problem(j.Source, name, "pod.quorum: %d: must not be negative", j.Pod.Quorum)
+	if err := j.Pod.validate(); err != nil {
+		return nil, problem(j.Source, name, "pod.%v", err)
 	}
 	js := e.newJob()
 	e.createJob(js, j, spec, name, key)

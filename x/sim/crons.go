@@ -69,6 +69,9 @@ func (e *engine) addCron(c *CronJob) error {
 	if err := job.Validate(cs.spec); err != nil {
 		return problem(c.Source, c.Name, "jobTemplate.%v", err)
 	}
+	if err := c.Job.Pod.validate(); err != nil {
+		return problem(c.Source, c.Name, "job.pod.%v", err)
+	}
 
 	cs.snap = cronjob.Snapshot{Options: c.Options, Schedule: e.compile(cs), Consistent: e.view.immediate}
 	if e.view.immediate {

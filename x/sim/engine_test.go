@@ -21,7 +21,7 @@ import (
 // play runs a world with a checker of statuses.
 func play(t *testing.T, w World) *Result {
 	t.Helper()
-	c := &checker{t: t, uncounted: map[string]bool{}}
+	c := &checker{t: t}
 	w.Watch = c
 	r, err := Run(t.Context(), w)
 	must.OK(t, err)
@@ -31,8 +31,7 @@ func play(t *testing.T, w World) *Result {
 
 // checker receives every round and checks what it wrote.
 type checker struct {
-	t         *testing.T
-	uncounted map[string]bool
+	t *testing.T
 }
 
 func (c *checker) Job(r JobRound) {
@@ -383,6 +382,12 @@ func TestRun_BadInput(t *testing.T) {
 		"trace:9: b: submitted at 1s, before the job in front of it, at 2s: jobs must be in the order of their submit times": {Jobs: Of(Job{Name: "a", Submit: 2 * time.Second, Spec: Spec(1, 1)}, Job{Name: "b", Submit: time.Second, Spec: Spec(1, 1), Source: "trace:9"})},
 		"a: submit time -1s is negative":                                                                                     {Jobs: Of(Job{Name: "a", Submit: -time.Second})},
 		"a: pod.quorum: -1: must not be negative":                                                                            {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Quorum: -1}})},
+		"a: pod.failure: 1.5: must be from 0 to 1":                                                                           {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Failure: 1.5}})},
+		"a: pod.failure: NaN: must be from 0 to 1":                                                                           {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Failure: math.NaN()}})},
+		"a: pod.disruption: -0.1: must be from 0 to 1":                                                                       {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Disruption: -0.1}})},
+		"a: pod.disruptionRate: -1: must not be negative or infinite":                                                        {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{DisruptionRate: -1}})},
+		"a: pod.disruptionRate: +Inf: must not be negative or infinite":                                                      {Jobs: Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{DisruptionRate: math.Inf(1)}})},
+		"c: job.pod.quorum: -1: must not be negative":                                                                        {CronJobs: []CronJob{{Name: "c", Spec: cronjob.Spec{Schedule: "@hourly"}, Job: Job{Spec: Spec(1, 1), Pod: Pod{Quorum: -1}}}}, Until: 1},
 		"a: spec.parallelism: -1":                                                                                            {Jobs: Of(Job{Name: "a", Spec: negative})},
 		"disruptions[0].node: 1: the world has 1 node":                                                                       {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
 		"j: after an edit: spec.parallelism: -1":                                                                             {Jobs: Of(Job{Name: "j", Spec: Spec(1, 1), Edits: []Edit{{time.Second, func(s *job.Spec) { s.Parallelism = negative.Parallelism }}}})},

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -65,6 +67,21 @@ type Life struct {
 	ExitCode int32
 	// Disrupted pods are evicted by their node and get the condition DisruptionTarget.
 	Disrupted bool
+}
+
+// validate refuses numbers that mean nothing, NaN among them.
+func (p *Pod) validate() error {
+	switch rate := p.DisruptionRate; {
+	case p.Quorum < 0:
+		return fmt.Errorf("quorum: %d: must not be negative", p.Quorum)
+	case !(p.Failure >= 0 && p.Failure <= 1):
+		return fmt.Errorf("failure: %v: must be from 0 to 1", p.Failure)
+	case !(p.Disruption >= 0 && p.Disruption <= 1):
+		return fmt.Errorf("disruption: %v: must be from 0 to 1", p.Disruption)
+	case !(rate >= 0) || math.IsInf(rate, 0):
+		return fmt.Errorf("disruptionRate: %v: must not be negative or infinite", rate)
+	}
+	return nil
 }
 
 // run draws what the container does.
