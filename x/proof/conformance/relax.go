@@ -28,15 +28,21 @@ func (g *game) relax(a, b *view) {
 
 // relaxJob drops the start time of a job that ends suspended, if the server accepts a status
 // without it. If such a job never started, the real controller sets no start time. Our controller
-// sets one, since later servers require it (J38).
+// sets one, since later servers require it (J38). A user may set the condition Suspended to False
+// afterwards: then it is a start at the time of the end.
 func (g *game) relaxJob(s *batchv1.JobStatus) {
-	isTrue := func(kinds ...batchv1.JobConditionType) bool {
+	has := func(is func(c *batchv1.JobCondition) bool, kinds ...batchv1.JobConditionType) bool {
 		return slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
-			return slices.Contains(kinds, c.Type) && c.Status == corev1.ConditionTrue
+			return slices.Contains(kinds, c.Type) && is(&c)
 		})
 	}
-	if !g.release.Has(release.JobManagedBy) && isTrue(batchv1.JobSuspended) &&
-		isTrue(batchv1.JobComplete, batchv1.JobFailed) {
+	isTrue := func(c *batchv1.JobCondition) bool { return c.Status == corev1.ConditionTrue }
+	isFalse := func(c *batchv1.JobCondition) bool { return c.Status == corev1.ConditionFalse }
+	isStart := func(c *batchv1.JobCondition) bool { return c.LastTransitionTime.Equal(s.StartTime) }
+
+	isSuspended := has(isTrue, batchv1.JobSuspended) ||
+		has(isFalse, batchv1.JobSuspended) && has(isStart, batchv1.JobComplete, batchv1.JobFailed)
+	if !g.release.Has(release.JobManagedBy) && isSuspended && has(isTrue, batchv1.JobComplete, batchv1.JobFailed) {
 		s.StartTime = nil
 	}
 }
