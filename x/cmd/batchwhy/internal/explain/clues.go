@@ -317,9 +317,9 @@ func (l *cronLook) shrunkFindings() []Finding {
 		if c, shell := pipe(&l.cron.Template); c != "" {
 			text += fmt.Sprintf("; the shell of container %s runs a pipe without pipefail, whose exit code is that of "+
 				"the last program in it: a failure of another one counts as success", c)
-			fix := "begin the shell's commands with set -o pipefail"
+			fix := "begin the shell's commands with set -eo pipefail"
 			if !slices.Contains(strings.Fields("bash zsh ksh"), shell) {
-				fix = fmt.Sprintf("start the commands with bash -o pipefail -c if the image has bash (%s of Debian "+
+				fix = fmt.Sprintf("start the commands with bash -eo pipefail -c if the image has bash (%s of Debian "+
 					"and Ubuntu knows no pipefail)", shell)
 			}
 			remedies = append(remedies, l.edit(fix+", or use no pipe"))

@@ -491,11 +491,7 @@ func (l *cronLook) missedFindings() []Finding {
 		count(int64(m.Count), "run"), l.base(), list(runs[:min(len(runs), 3)])+moreRuns(m.Count-min(len(runs), 3)),
 		why)
 
-	if e := lastEvent(l.events, "TooManyMissedTimes"); e != nil {
-		text += fmt.Sprintf("; the controller's event TooManyMissedTimes (%s) is harmless: since Kubernetes 1.21 "+
-			"the latest run starts however many were missed, and no setting has to be changed",
-			brief(firstPart(e.Message)))
-	}
+	text += after("; ", l.manyMissed())
 
 	needed := "the work of a missed run is needed"
 	if due := l.due(); !due.IsZero() {
@@ -521,6 +517,16 @@ func (l *cronLook) missedFindings() []Finding {
 			"that time", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "yaml")))
 	}
 	return oneFinding(Warning, "RunsMissed", text, remedies...)
+}
+
+// manyMissed explains the event with which the controller reports many missed runs, or returns "".
+func (l *cronLook) manyMissed() string {
+	e := lastEvent(l.events, "TooManyMissedTimes")
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("the controller's event TooManyMissedTimes (%s) is harmless: since Kubernetes 1.21 the latest "+
+		"run starts however many were missed, and no setting has to be changed", brief(firstPart(e.Message)))
 }
 
 // illRun returns the name of the newest Job if it has failed, or does not work. A run that is started now

@@ -82,3 +82,23 @@ func TestLogOfFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestPrints: of a pod that runs, the last line of its first container's log is quoted.
+func TestPrints(t *testing.T) {
+	o := &read.Objects{}
+	for container, log := range map[string]string{"proxy": "ready", "main": "step 1\nsaid \"step 2\""} {
+		o.AddLog(read.LogKey{Namespace: "n", Pod: "a", Container: container}, log)
+	}
+	l := &look{e: &Explainer{objects: o}}
+	p := &read.Pod{Meta: read.Meta{Namespace: "n", Name: "a"}}
+
+	for want, main := range map[string]read.Container{
+		`; the last line of its log is "said 'step 2'"`: {Name: "main", Running: true},
+		"": {Name: "main", Ended: true},
+	} {
+		p.Containers = []read.Container{{Name: "proxy", Running: true, Sidecar: true}, main}
+		if got := l.prints(p); got != want {
+			t.Errorf("%+v: got %q, want %q", main, got, want)
+		}
+	}
+}

@@ -408,9 +408,10 @@ func (l *look) ignoredFindings() []Finding {
 		cause = nil
 	}
 	return oneFinding(severity, "IgnoredForever",
-		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count "+
-			"towards no limit and have no end, since activeDeadlineSeconds is not set%s%s", rule, count(n, "failure"),
-			ends.list(), l.nodeSaid(&last), l.limitOf(&last)),
+		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures "+
+			"count towards no limit and have no end, since activeDeadlineSeconds is not set%s%s", rule,
+			count(n, "failure"), ends.list()+said(last.container.Reason, last.container.Message), l.nodeSaid(&last),
+			l.limitOf(&last)),
 		append(slices.Clone(cause[:min(1, len(cause))]), l.logs(l.pods[last.place], last.container.Name, false),
 			l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600,
 				"the Job fails when the time has passed since its start, and its running pods are deleted"),

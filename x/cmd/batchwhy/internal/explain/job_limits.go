@@ -23,7 +23,7 @@ func (l *look) facts(state State) (all []Fact) {
 	if goesOn && isActedOn && l.podsRead {
 		all = slices.Concat(l.backoffLimitFacts(), l.indexLimitFacts(), l.successPolicyFacts(), l.backoffFacts())
 	}
-	return slices.Concat(all, l.narrowFacts(), l.policyFacts(), l.sidecarFacts(), l.goneFacts())
+	return slices.Concat(all, l.narrowFacts(), l.templateFacts(), l.policyFacts(), l.sidecarFacts(), l.goneFacts())
 }
 
 // narrowFacts explain why a Job has fewer active pods than its parallelism allows.
@@ -31,11 +31,25 @@ func (l *look) narrowFacts() []Fact {
 	left := l.remaining()
 	width := int64(value.Of(l.spec.Parallelism))
 	isNarrow := left > 0 && l.found.Active == left && left < width
-	if !isNarrow || l.isFinished() || int64(*l.spec.Completions) < width {
+	if !isNarrow || l.isFinished() || len(l.surplusFindings()) > 0 { // which says it too
 		return nil
 	}
 	return []Fact{fact("limit", "parallelism is %d, and no more than %s %s active: a Job has no more pods than "+
 		"completions that are left", *l.spec.Parallelism, count(left, "pod"), verb(left, "is", "are"))}
+}
+
+// templateFacts report that the CronJob has other images by now.
+func (l *look) templateFacts() []Fact {
+	c := l.ownerCronJob()
+	if c == nil || l.isFinished() {
+		return nil
+	}
+	is, was := c.Template.Images(), l.job.Template.Images()
+	if is == was {
+		return nil
+	}
+	return []Fact{fact("template", "its image is %s, and that of the CronJob's template is %s now: a Job keeps its "+
+		"own template, also for pods that replace deleted ones; Jobs created from now on have the new one", was, is)}
 }
 
 // sidecarFacts explain the exit codes of native sidecars in pods that have succeeded.

@@ -84,9 +84,20 @@ func (l *look) completed() string {
 		s += fmt.Sprintf(": the controller then deletes the other pods, which count among the %d failed",
 			l.status.Failed)
 	case l.status.Failed > 0:
-		s += fmt.Sprintf("; %s failed on the way", count(int64(l.status.Failed), "pod"))
+		s += fmt.Sprintf("; %s failed on the way%s", count(int64(l.status.Failed), "pod"), l.lastFailure())
 	}
 	return s
+}
+
+// lastFailure describes the end of the last failed pod that exists, if it said something.
+func (l *look) lastFailure() string {
+	all := l.failedPods()
+	if len(all) == 0 {
+		return ""
+	}
+	last := &all[len(all)-1]
+	text := said(last.container.Reason, last.container.Message)
+	return after(fmt.Sprintf(", the last one with %s", l.endOf(last.place)), text)
 }
 
 func (l *look) failed() string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -86,7 +87,8 @@ func (l *look) podText(i int, p *read.Pod) string {
 	case pod.Deletion != nil:
 		return fmt.Sprintf("is being deleted and must be gone %s%s", l.at(pod.Deletion.Timestamp), l.onNode(p))
 	case pod.Phase == job.PodRunning:
-		return fmt.Sprintf("runs for %s%s%s%s", l.since(worksSince(p)), l.onNode(p), l.notReady(pod), restarted(pod))
+		return fmt.Sprintf("runs for %s%s%s%s%s", l.since(worksSince(p)), l.onNode(p), l.notReady(pod),
+			restarted(pod), l.prints(p))
 	}
 	return fmt.Sprintf("is pending for %s%s", l.since(p.CreationTimestamp), l.pendingWhy(p))
 }
@@ -140,6 +142,22 @@ func (l *look) notReady(p *job.Pod) string {
 		return ""
 	}
 	return ", not ready"
+}
+
+// prints quotes the last line of the log of a pod's first container that runs.
+func (l *look) prints(p *read.Pod) string {
+	for _, c := range p.Containers {
+		if !c.Running || c.Init || c.Sidecar {
+			continue
+		}
+		lines := strings.Split(l.e.objects.Log(read.LogKey{Namespace: p.Namespace, Pod: p.Name, Container: c.Name}), "\n")
+		line := strings.ReplaceAll(brief(lines[len(lines)-1]), `"`, "'")
+		if line == "" {
+			return ""
+		}
+		return fmt.Sprintf(`; the last line of its log is "%s"`, line)
+	}
+	return ""
 }
 
 func restarted(p *job.Pod) string {

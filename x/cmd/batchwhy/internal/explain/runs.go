@@ -257,5 +257,8 @@ func (l *cronLook) facts() (all []Fact) {
 		}
 		all = append(all, fact("success", "%s", so))
 	}
+	if text := l.manyMissed(); text != "" && l.plan.Missed.Count == 0 {
+		all = append(all, fact("missed", "%s", text))
+	}
 	return all
 }

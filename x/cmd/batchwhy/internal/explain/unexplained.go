@@ -2,7 +2,10 @@ package explain
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -18,8 +21,37 @@ func (l *look) unexplained() string {
 	if deleted == nil || l.isFinished() || lastEvent(l.events, "Suspended") != nil {
 		return ""
 	}
+	if text := l.lowered(); text != "" {
+		return text
+	}
 	return fmt.Sprintf(" Not explained: the Job controller has deleted %s of it, the last %s (%s).",
 		count(int64(deleted.Count), "pod"), l.at(deleted.Last), told(deleted.Message))
+}
+
+// lowered explains deletions of pods by lowered completions, if all these pods had indexes that the Job has no more.
+func (l *look) lowered() string {
+	if !l.isIndexed() || l.spec.Completions == nil {
+		return ""
+	}
+
+	var set job.Indexes
+	last := int32(0)
+	for _, e := range l.events {
+		if e.Reason != "SuccessfulDelete" {
+			continue
+		}
+		_, name, _ := strings.Cut(e.Message, "Deleted pod: "+l.job.Name+"-")
+		index, _, _ := strings.Cut(name, "-")
+		i, err := strconv.ParseInt(index, 10, 32)
+		if err != nil || int32(i) < *l.spec.Completions {
+			return ""
+		}
+		set, last = set.With(int32(i), int32(i)), max(last, int32(i))
+	}
+	return fmt.Sprintf(" Completions was lowered and is %d now: the controller has deleted the pods of the indexes %s, "+
+		"the last %s, and counts them neither as succeeded nor as failed. They begin anew if completions and "+
+		"parallelism are both set to %d.", *l.spec.Completions, set,
+		l.at(lastEvent(l.events, "SuccessfulDelete").Last), last+1)
 }
 
 // unexplained quotes the latest warning about the CronJob, or says that the last runs have left nothing. It
@@ -42,7 +74,7 @@ func (e *Explainer) warned(w words, events []read.Event, m *read.Meta) string {
 	see := func(from string, events []read.Event) {
 		for _, event := range events {
 			// Findings and the Job itself say more about these than the event does.
-			isKnown := event.Reason == "FailedCreate" || event.Reason == "UnexpectedJob"
+			isKnown := strings.Contains(" FailedCreate UnexpectedJob TooManyMissedTimes ", " "+event.Reason+" ")
 			if event.Type == "Warning" && !isKnown && event.Last.After(last.Last) {
 				who, last = from, event
 			}
@@ -60,6 +92,11 @@ func (e *Explainer) warned(w words, events []read.Event, m *read.Meta) string {
 	}
 	if last.Reason == "" {
 		return ""
+	}
+	scaler := e.other(near[0].Kind, m.Namespace, m.Name)
+	if strings.HasPrefix(who, near[0].Kind) && scaler != nil && scaler.At("spec.scaleTargetRef.kind") == "Job" {
+		return fmt.Sprintf(" HorizontalPodAutoscaler %s has no effect (%s %s): a Job has no scale; parallelism says how "+
+			"many of its pods run together.", m.Name, last.Reason, w.at(last.Last))
 	}
 	return fmt.Sprintf(" Not explained: %s%s %s: %s.", who, last.Reason, w.at(last.Last), told(last.Message))
 }
