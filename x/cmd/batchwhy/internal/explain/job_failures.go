@@ -485,7 +485,8 @@ func (l *look) failedFinding() []Finding {
 			"maxFailedIndexes if too many failed indexes should end the Job,")}, remedies...)
 	}
 	clue, first := l.clues(last)
-	remedies = slices.Concat(l.lookFirst(last), swap, first, l.narrower(last, reason), remedies, l.indexRemedies())
+	// Few indexes come before all of them.
+	remedies = slices.Concat(l.lookFirst(last), swap, first, l.narrower(last, reason), l.indexRemedies(), remedies)
 
 	var ends tally
 	for _, f := range failed {
@@ -627,9 +628,9 @@ func (l *look) indexRemedies() []*Remedy {
 		without = ", without maxFailedIndexes and successPolicy, which are for more of them,"
 	}
 	return []*Remedy{when("what the other indexes have done is to stay", inspect(
-		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d%s and "+
-			"let its command find the old index before it begins: set -- %s; shift $JOB_COMPLETION_INDEX; export "+
-			"JOB_COMPLETION_INDEX=$1",
+		fmt.Sprintf("run only %s %s again, with the cause corrected: create a copy of the Job under another name with "+
+			"completions %d%s and let its command find the old index before it begins: set -- %s; shift "+
+			"$JOB_COMPLETION_INDEX; export JOB_COMPLETION_INDEX=$1",
 			verb(int64(n), "index", "indexes"), open, n, without, strings.Join(places, " ")),
 		kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))}
 }
