@@ -17,8 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
@@ -260,7 +262,8 @@ func TestJ43_LastPod(t *testing.T) {
 
 	for _, test := range []struct {
 		what    string
-		round   bool // a round has created two pods before
+		round   bool          // a round has created two pods before
+		after   time.Duration // since then
 		options controller.JobOptions
 		changes []change
 		want    string // what the last change asks for
@@ -285,14 +288,21 @@ func TestJ43_LastPod(t *testing.T) {
 		{what: "all creations are seen", round: true, changes: []change{add, add, {runs, fails}, {runs, succeeds}},
 			want: "j 0s"},
 		{what: "a creation is not seen", round: true, changes: []change{add, {runs, succeeds}}, want: "j 1s"},
+		{what: "a creation is not seen for long", round: true, after: expectations.Timeout - 1,
+			changes: []change{add, {runs, succeeds}}, want: "j 1s"},
+		{what: "a creation is not waited for any more", round: true, after: expectations.Timeout,
+			changes: []change{add, {runs, succeeds}}, want: "j 0s"},
 		{what: "the quirk", options: coarse, changes: []change{add, {runs, succeeds}}, want: "j 1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
+			clock := testingclock.NewFakeClock(time.Now())
+			test.options.Clock = clock
 			d := newJobDesk(t, test.options, j)
 			if test.round {
 				_, err := d.round("j")
 				must.OK(t, err)
 			}
+			clock.Step(test.after)
 			for _, c := range test.changes {
 				d.queue.take()
 				tell(d.events, c[0], c[1])

@@ -22,6 +22,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
@@ -182,6 +183,17 @@ func TestJ44_GroupsOfAJob(t *testing.T) {
 
 	yes := true
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", UID: "uid-j"}}
+	kind := BatchJobs(nil, nil)
+	for _, template := range []string{"", "t"} {
+		if template != "" {
+			j.Annotations = map[string]string{jobgroup.TemplateAnnotation: template}
+		}
+		got := g.of(j, kind.GroupVersionKind, "ns", &corev1.PodTemplateSpec{}).Template
+		if (got != nil) != (template != "") || got != nil && *got != template {
+			t.Errorf("the template is %v, want %q", got, template)
+		}
+	}
+
 	for _, test := range []struct {
 		owners          []metav1.OwnerReference
 		workload, group string
@@ -190,7 +202,7 @@ func TestJ44_GroupsOfAJob(t *testing.T) {
 		{[]metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "CronJob", Name: "j", Controller: &yes}}, "v", "l"},
 	} {
 		j.OwnerReferences = test.owners
-		got := g.of(j, batchv1.SchemeGroupVersion.WithKind("Job"), "ns", &corev1.PodTemplateSpec{})
+		got := g.of(j, kind.GroupVersionKind, "ns", &corev1.PodTemplateSpec{})
 		if len(got.Workloads) != 1 || len(got.PodGroups) != 1 || got.Controlled != (len(test.owners) > 0) {
 			t.Errorf("%+v, want %s and %s", got, test.workload, test.group)
 			continue
@@ -200,7 +212,6 @@ func TestJ44_GroupsOfAJob(t *testing.T) {
 		}
 	}
 
-	kind := BatchJobs(nil, nil)
 	c := &Jobs{ownedPods: ownedPods{kind: &kind}, client: fake.NewClientset(), options: JobOptions{Groups: g}}
 	if b := c.newBackend(keyOf(j), j, &job.Job{}); b.Groups == nil || b.Groups.Owner.UID != j.UID {
 		t.Errorf("a round writes the groups with %+v", b.Groups)

@@ -161,17 +161,22 @@ func TestJobs_Calls(t *testing.T) {
 	}
 }
 
-// TestJobs_ForgetsPods: the pods of a job that has ended are not kept.
+// TestJobs_ForgetsPods: the pods of a job that has ended or is gone are not kept.
 func TestJobs_ForgetsPods(t *testing.T) {
 	j := newJob("j", pointTo(mine))
-	d := newJobDesk(t, controller.JobOptions{}, j)
-	d.put(j, "p")
-	for _, want := range []int{1, 0} {
-		if _, err := d.round("j"); err != nil || d.Known() != want {
-			t.Errorf("%d pods are kept, want %d, %v", d.Known(), want, err)
+	ended := j.DeepCopy()
+	complete(ended, 0)
+	for name, change := range map[string]func(*jobDesk) error{
+		"ended": func(d *jobDesk) error { return d.owners.Update(ended) },
+		"gone":  func(d *jobDesk) error { return d.owners.Delete(j) },
+	} {
+		d := newJobDesk(t, controller.JobOptions{}, j)
+		d.put(j, "p")
+		for _, want := range []int{1, 0} {
+			if _, err := d.round("j"); err != nil || d.Known() != want {
+				t.Errorf("%s: %d pods are kept, want %d, %v", name, d.Known(), want, err)
+			}
+			must.OK(t, change(d))
 		}
-		ended := j.DeepCopy()
-		complete(ended, 0)
-		must.OK(t, d.owners.Update(ended))
 	}
 }

@@ -233,12 +233,15 @@ func TestJobs_MemoriesShared(t *testing.T) {
 		must.OK(d, d.owners.Update(j))
 		return j
 	}
-	passed := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
-		j = j.DeepCopy()
-		j.Spec.ManagedBy = pointTo(other)
-		must.OK(d, d.owners.Update(j))
-		return j
+	managed := func(by string) step { // without an event, as if Enqueue requested the round
+		return func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
+			j = j.DeepCopy()
+			j.Spec.ManagedBy = &by
+			must.OK(d, d.owners.Update(j))
+			return j
+		}
 	}
+	passed, taken := managed(other), managed(mine)
 	gone := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
 		must.OK(d, d.owners.Delete(j))
 		d.jobs.OnDelete(j)
@@ -255,6 +258,7 @@ func TestJobs_MemoriesShared(t *testing.T) {
 	}{
 		{name: "another's", by: other, steps: []step{runs, ended, gone}},
 		{name: "another's, unseen", by: other, steps: []step{gone}},
+		{name: "another's until we take it", by: other, steps: []step{runs, taken, gone}, want: "Get Set Delete"},
 		{name: "ours", by: mine, steps: []step{runs, ended, gone}, want: "Get Set Delete"},
 		{name: "ours, unseen", by: mine, steps: []step{gone}, want: "Delete"},
 		{name: "ours, not ended", by: mine, steps: []step{runs, gone, gone}, want: "Get Set Delete"},
@@ -296,6 +300,7 @@ func TestCronJobs_MemoriesShared(t *testing.T) {
 		o.Labels = map[string]string{"by": "other"}
 		must.OK(d, d.cronJobs.Update(o))
 	}
+	taken := func(_ *cronDesk, o *batchv1.CronJob) { o.Labels = nil } // in the cache, without an event
 	gone := func(d *cronDesk, o *batchv1.CronJob) { must.OK(d, d.cronJobs.Delete(o)) }
 	takenAndGone := func(d *cronDesk, o *batchv1.CronJob) {
 		was := o.DeepCopy()
@@ -312,6 +317,7 @@ func TestCronJobs_MemoriesShared(t *testing.T) {
 	}{
 		{name: "another's", by: "other", steps: []step{runs, runs, gone}},
 		{name: "another's, unseen", by: "other", steps: []step{gone}},
+		{name: "another's until we take it", by: "other", steps: []step{runs, taken, gone}, want: "Get Set Delete"},
 		{name: "another's until we take it, unseen", by: "other", steps: []step{runs, takenAndGone}, want: "Delete"},
 		{name: "ours", steps: []step{runs, gone, gone}, want: "Get Set Delete"},
 		{name: "ours, unseen", steps: []step{gone}, want: "Delete"},

@@ -281,6 +281,32 @@ func TestCron_ToldAsksForNoRound(t *testing.T) {
 	}
 }
 
+// TestKind_ToldAsksForNoRound is TestCron_ToldAsksForNoRound for an object with pods.
+func TestKind_ToldAsksForNoRound(t *testing.T) {
+	for report, want := range map[bool]string{true: "", false: "f 1s"} {
+		kind := films()
+		if report {
+			kind.Report = func(*film, *controller.JobReport) {}
+		}
+		inStudio(t, kind, controller.JobOptions{}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
+			was, queue := s.film(), &asks{}
+			was.Generation = 1
+			is := was.DeepCopyObject().(*film)
+			is.ResourceVersion = "later"
+			s.jobs.OwnerEvents(queue).OnUpdate(was, is)
+			if got := queue.take(); got != want {
+				t.Errorf("reports %t: asked for %q, want %q", report, got, want)
+			}
+
+			is.Status.Active = 1
+			s.jobs.OwnerEvents(queue).OnUpdate(was, is)
+			if got := queue.take(); got != "f 1s" {
+				t.Errorf("reports %t, the status of the job: asked for %q", report, got)
+			}
+		})
+	}
+}
+
 // TestKind_Report: the report of an object with pods reaches its status, as in TestCron_Report.
 func TestKind_Report(t *testing.T) {
 	kind := films()

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/expectations"
 )
@@ -51,6 +52,18 @@ func TestE6_Versions(t *testing.T) {
 				t.Errorf("forgotten %v: what is seen takes no memory", got)
 			}
 		})
+	}
+}
+
+// versioned is a cache that knows its version, as those of client-go since v0.36.
+type versioned struct{ cache.Store }
+
+func (versioned) LastStoreSyncResourceVersion() string { return "7" }
+
+// TestStoreOf: the version of a cache counts if the cache knows it.
+func TestStoreOf(t *testing.T) {
+	if got := storeOf(versioned{}).LastStoreSyncResourceVersion(); got != "7" {
+		t.Errorf("got %q", got)
 	}
 }
 
