@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
 )
 
 // playing plays a world and returns the engine at its end. Changes are made before the first event.
@@ -45,6 +46,18 @@ func TestRun_MemoryOfAStream(t *testing.T) {
 	}
 	if sizes[5000] > 2*sizes[500] {
 		t.Errorf("places of jobs, pods, events and views after 500 and 5000 jobs: %v", sizes)
+	}
+}
+
+// The pods of a node that is removed have ended before they are deleted, so they get no grace period.
+func TestRun_RemovedNode(t *testing.T) {
+	const end = 100 * time.Second
+	e := playing(t, World{
+		Until: end, Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Kind: NodeLost, At: 20 * time.Second, Removed: end}},
+		Jobs: Of(Job{Name: "j", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Hour)}}),
+	})
+	if p := &e.pods.all[0]; p.Phase != job.PodFailed || p.Deletion == nil || p.Deletion.GracePeriodSeconds != 0 {
+		t.Errorf("%s, deletion %+v", p.Phase, p.Deletion)
 	}
 }
 

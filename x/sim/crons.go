@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -92,7 +93,7 @@ func (e *engine) addCron(c *CronJob) error {
 // the CronJob was created.
 func (e *engine) compile(cs *cronState) cronjob.Compiled {
 	spec := &cs.truth.Spec
-	if len(cs.of.Schedule) > 0 || len(spec.Schedule) > 0 && spec.Schedule[0] == '@' {
+	if len(cs.of.Schedule) > 0 || strings.HasPrefix(spec.Schedule, "@") {
 		return cronjob.Compile(cs.truth, cs.of.Schedule...)
 	}
 

@@ -203,6 +203,7 @@ func TestMerge(t *testing.T) {
 		"":                               nil,
 		"a1 b2":                          {Of(j("a", 1), j("b", 2))},
 		"a1 d1 e2 b3 c3 f9":              {Of(j("a", 1), j("b", 3), j("c", 3)), Of(), Of(j("d", 1), j("e", 2), j("f", 9))},
+		"b1 a2 c2":                       {Of(j("a", 2)), Of(j("b", 1)), Of(j("c", 2))},
 		"bad!":                           {Of(j("a", 1)), bad()},
 		"a1 b2 d3 bad!":                  {Of(j("b", 2), j("c", 9)), bad(j("a", 1), j("d", 3))},
 		"a1 b2 bad!":                     {bad(j("a", 1), j("b", 2))},

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // play runs a world with a checker of statuses.
@@ -525,23 +527,71 @@ func TestManyEdits(t *testing.T) {
 }
 
 // Open.Idle names the CronJobs that have no run after their creation and before the end. A run at
-// exactly one of these two times does not count.
+// exactly one of these two times does not count. Noon in Tokyo is at 3:00 UTC.
 func TestIdleCronJob(t *testing.T) {
 	world := func(until time.Duration) World {
 		c := func(name, schedule string) CronJob {
 			return CronJob{Name: name, Spec: cronjob.Spec{Schedule: schedule}, Job: Job{Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second)}}}
 		}
-		return World{Until: until, CronJobs: []CronJob{c("midnight", "0 0 * * *"), c("noon", "0 12 * * *")}}
+		tokyo := c("tokyo", "0 12 * * *")
+		tokyo.Schedule = []schedule.Option{schedule.WithTimeZone("Asia/Tokyo")}
+		return World{Until: until, CronJobs: []CronJob{c("midnight", "0 0 * * *"), c("noon", "0 12 * * *"), tokyo}}
 	}
 	for until, want := range map[time.Duration]string{
 		24 * time.Hour:             "nothing is open; no run after the creation and before the end: CronJob midnight",
 		24*time.Hour + time.Minute: "nothing is open",
-		time.Hour:                  "nothing is open; no run after the creation and before the end: CronJob midnight, noon",
+		4 * time.Hour:              "nothing is open; no run after the creation and before the end: CronJob midnight, noon",
+		time.Hour:                  "nothing is open; no run after the creation and before the end: CronJob midnight, noon, tokyo",
 	} {
 		r, err := Run(context.Background(), world(until))
 		must.OK(t, err)
 		if have := r.Open.String(); have != want {
 			t.Errorf("until %v: %s\nwant %s", until, have, want)
+		}
+	}
+}
+
+// A run that is given up again, by a controller that has lost its memory, is one missed run.
+func TestMiss_Again(t *testing.T) {
+	e, cs := playing(t, World{}), &cronState{of: &CronJob{}}
+	for _, seconds := range []int64{60, 60, 120} {
+		e.record.miss(0, cs, &cronjob.Plan{}, []cronjob.Unstarted{
+			{Reason: cronjobreason.UnstartedSuspended, Latest: time.Unix(seconds, 0), Count: 1},
+		})
+	}
+	if n := e.result.RunsMissed; n != 2 {
+		t.Errorf("%d runs are missed, want 2", n)
+	}
+}
+
+// A round of a CronJob is quiet if the rounds before the next run cannot plan anything else.
+func TestIsQuiet(t *testing.T) {
+	at := time.Unix(60, 0)
+	for name, change := range map[string]func(*cronjob.Snapshot, *cronjob.Plan, *cronjob.Conclusion){
+		"quiet":                        func(*cronjob.Snapshot, *cronjob.Plan, *cronjob.Conclusion) {},
+		"the snapshot may lack writes": func(s *cronjob.Snapshot, _ *cronjob.Plan, _ *cronjob.Conclusion) { s.Consistent = false },
+		"a quirk": func(s *cronjob.Snapshot, _ *cronjob.Plan, _ *cronjob.Conclusion) {
+			s.Options.Quirks = cronjobquirk.SetOf(cronjobquirk.Estimate)
+		},
+		"a deletion": func(_ *cronjob.Snapshot, p *cronjob.Plan, _ *cronjob.Conclusion) {
+			p.Delete = make([]cronjob.Deletion, 1)
+		},
+		"no next run": func(_ *cronjob.Snapshot, p *cronjob.Plan, _ *cronjob.Conclusion) { p.NextRun = time.Time{} },
+		"another wait": func(_ *cronjob.Snapshot, p *cronjob.Plan, _ *cronjob.Conclusion) {
+			p.Waits = append(p.Waits, p.Waits[0])
+		},
+		"an earlier round": func(_ *cronjob.Snapshot, _ *cronjob.Plan, c *cronjob.Conclusion) {
+			c.Requeue.At = at.Add(-1)
+		},
+		"a new memory": func(_ *cronjob.Snapshot, _ *cronjob.Plan, c *cronjob.Conclusion) {
+			must.OK(t, c.Memory.UnmarshalJSON([]byte(`{"cronJobUID": "u"}`)))
+		},
+	} {
+		s, p := &cronjob.Snapshot{Consistent: true}, &cronjob.Plan{NextRun: at, Waits: []cronjob.Wait{{Until: at}}}
+		c := &cronjob.Conclusion{Requeue: cronjob.Requeue{At: at}}
+		change(s, p, c)
+		if got := isQuiet(s, p, c); got != (name == "quiet") {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

@@ -98,6 +98,9 @@ func TestRun_Gangs(t *testing.T) {
 		{"J46 one node less than minCount", 1, nil, []Job{gangJob("g", ganged(3, 3, 2))}, "never never never",
 			"has a gang that does not fit: 2 pods must get a node together, and there is room for 1"},
 		{"a gang takes all that fits beyond minCount", 4, nil, []Job{gangJob("g", ganged(5, 5, 2))}, "0 0 0 0 60", ""},
+		{"the rest of a gang that has waited comes one by one", 2, nil, []Job{
+			{Name: "other", Spec: Spec(2, 2), Pod: Pod{Duration: Constant(time.Minute)}}, gangJob("g", ganged(3, 3, 2)),
+		}, "60 60 120", ""},
 		{"a gang of one", 1, nil, []Job{gangJob("g", ganged(1, 1, 0))}, "0", ""},
 		{"the gang waits until another job has ended", 3, nil, []Job{{Name: "other", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Minute)}},
 			gangJob("g", ganged(3, 3, 0))}, "60 60 60", ""},

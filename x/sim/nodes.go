@@ -54,7 +54,7 @@ func (r room) holds(need room) int {
 	if r.pods <= 0 {
 		return 0
 	}
-	most := r.pods / need.pods
+	most := r.pods // each pod takes one place
 	if need.cpu > 0 {
 		most = min(most, r.cpu/need.cpu)
 	}

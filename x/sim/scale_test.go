@@ -68,6 +68,22 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// TestScale_AfterTheEnd: a node that would be removed after the last job has ended costs nothing
+// from then on, and does not end the world before its last event.
+func TestScale_AfterTheEnd(t *testing.T) {
+	world := func(disruptions ...Disruption) *Result {
+		return play(t, World{
+			Until: time.Hour, Nodes: Nodes(2, Node{Pods: 1, Price: 3600, Scale: &Scale{Idle: 10 * time.Second}}),
+			Jobs:        Of(Job{Name: "j", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Minute)}}),
+			Disruptions: disruptions,
+		})
+	}
+	drain := Disruption{Kind: NodeDrained, Node: 1, At: 30 * time.Minute}
+	if got, want := world(drain), world().Cost; got.Cost != want || got.End != drain.At {
+		t.Errorf("cost %v until %v, want %v until %v", got.Cost, got.End, want, drain.At)
+	}
+}
+
 // TestScale_Groups: a pod gets a node of the first group that has room for it, if it has waited long
 // enough for that group.
 func TestScale_Groups(t *testing.T) {
