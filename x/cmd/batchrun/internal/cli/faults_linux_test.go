@@ -191,6 +191,14 @@ func TestNext_File(t *testing.T) {
 			t.Errorf("%q: status %d, %s, want %s", in, status, &out, want)
 		}
 	}
+
+	shell := t.TempDir()
+	t.Setenv("PWD", shell) // as with "go run -C"
+	must.OK(t, os.WriteFile(filepath.Join(shell, "cron.json"), []byte(cron), 0o600))
+	var out strings.Builder
+	if status := Main([]string{"next", "cron.json", "--state", t.TempDir()}, nil, &out, &out); status != 0 {
+		t.Errorf("a file in the folder of the shell: status %d, %s", status, &out)
+	}
 }
 
 // A job that was requested starts later if no runner is there to start it.
