@@ -150,7 +150,8 @@ func (l *look) prints(p *read.Pod) string {
 		if !c.Running || c.Init || c.Sidecar {
 			continue
 		}
-		lines := strings.Split(l.e.objects.Log(read.LogKey{Namespace: p.Namespace, Pod: p.Name, Container: c.Name}), "\n")
+		log := l.e.objects.Log(read.LogKey{Namespace: p.Namespace, Pod: p.Name, Container: c.Name})
+		lines := strings.Split(log, "\n")
 		line := strings.ReplaceAll(brief(lines[len(lines)-1]), `"`, "'")
 		if line == "" {
 			return ""

@@ -48,9 +48,9 @@ func (l *look) lowered() string {
 		}
 		set, last = set.With(int32(i), int32(i)), max(last, int32(i))
 	}
-	return fmt.Sprintf(" Completions was lowered and is %d now: the controller has deleted the pods of the indexes %s, "+
-		"the last %s, and counts them neither as succeeded nor as failed. They begin anew if completions and "+
-		"parallelism are both set to %d.", *l.spec.Completions, set,
+	return fmt.Sprintf(" Completions was lowered and is %d now: the controller has deleted the pods of the "+
+		"indexes %s, the last %s, and counts them neither as succeeded nor as failed. They begin anew if completions "+
+		"and parallelism are both set to %d.", *l.spec.Completions, set,
 		l.at(lastEvent(l.events, "SuccessfulDelete").Last), last+1)
 }
 
@@ -95,8 +95,8 @@ func (e *Explainer) warned(w words, events []read.Event, m *read.Meta) string {
 	}
 	scaler := e.other(near[0].Kind, m.Namespace, m.Name)
 	if strings.HasPrefix(who, near[0].Kind) && scaler != nil && scaler.At("spec.scaleTargetRef.kind") == "Job" {
-		return fmt.Sprintf(" HorizontalPodAutoscaler %s has no effect (%s %s): a Job has no scale; parallelism says how "+
-			"many of its pods run together.", m.Name, last.Reason, w.at(last.Last))
+		return fmt.Sprintf(" HorizontalPodAutoscaler %s has no effect (%s %s): a Job has no scale; parallelism "+
+			"says how many of its pods run together.", m.Name, last.Reason, w.at(last.Last))
 	}
 	return fmt.Sprintf(" Not explained: %s%s %s: %s.", who, last.Reason, w.at(last.Last), told(last.Message))
 }
