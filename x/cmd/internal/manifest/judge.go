@@ -58,8 +58,8 @@ func (o *Object) Judge() Problems {
 	decoded, err := job.DecodeJob(o.JSON)
 	j.refuse("", err)
 	isManual, _ := spec["manualSelector"].(bool)
-	j.jobName(name, &decoded.Spec, isManual)
 	j.job("", &decoded.Spec, spec)
+	j.jobName(name, &decoded.Spec, isManual)
 	j.selector(name, spec, decoded.Spec.Selector, isManual)
 	return inOrder(j.found)
 }
@@ -245,7 +245,7 @@ func (j *judge) metadata(path string, meta fields) {
 	}
 }
 
-// job checks the spec of a job below a path, and its pods.
+// job sets the defaults of a job's spec, and checks it below a path, and its pods.
 func (j *judge) job(base string, s *job.Spec, spec fields) {
 	job.Default(s)
 	j.refuse(base, job.Validate(*s))

@@ -17,6 +17,7 @@ var ownMistakes = []struct{ Name, Text, From, To, Want string }{
 	{"two problems of a spec", mistakes.JobText, "parallelism: 2", "parallelism: -1\n  completions: -2", "f.yaml:6:3: spec.parallelism: -1: must not be negative\nf.yaml:7:3: spec.completions: -2: must not be negative"},
 	{"neither a name nor a schedule", mistakes.CronText, "  name: x\nspec:\n  schedule: \"* * * * *\"\n", "  labels: {}\nspec:\n", "f.yaml:3:1: metadata.name: is required\nf.yaml:5:1: spec.schedule: \"\": is required"},
 	{"a long name of an Indexed Job without indexes", mistakes.JobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 63) + "\nspec:\n  completionMode: Indexed\n  completions: 0\n", ""},
+	{"a name with a dot of an Indexed Job with one index", mistakes.JobText, "name: x\nspec:\n  parallelism: 2", "name: x.y\nspec:\n  completionMode: Indexed", `f.yaml:4:3: metadata.name: "x.y": the host name "x.y-0" of its last index must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit`},
 	{"amounts", mistakes.JobText, "command: [echo]", "resources: {limits: {cpu: 1, memory: 1Gi}}", ""},
 	{"an amount that is a truth value", mistakes.JobText, "command: [echo]", "resources: {limits: {cpu: yes}}", `f.yaml:13:35: spec.template.spec.containers[0].resources.limits.cpu: is the truth value "true", expected an amount such as 500m or 2Gi`},
 	{"a port with a name", mistakes.JobText, "command: [echo]", "readinessProbe: {tcpSocket: {port: http}}", ""},
