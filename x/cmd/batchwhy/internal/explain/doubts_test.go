@@ -102,3 +102,22 @@ func TestPrints(t *testing.T) {
 		}
 	}
 }
+
+// TestLowered: deletions are explained by lowered completions only if each pod has an index that the Job has no more.
+func TestLowered(t *testing.T) {
+	three := int32(3)
+	for mode, cases := range map[job.CompletionMode]map[string]bool{
+		job.Indexed:    {"a-3-x": true, "a-2-x": false, "b-3-x": false, "a-x": false},
+		job.NonIndexed: {"a-3-x": false},
+	} {
+		for pod, want := range cases {
+			l := &look{job: &read.Job{Meta: read.Meta{Name: "a"}}, spec: &job.Spec{CompletionMode: mode, Completions: &three}}
+			for _, name := range []string{"a-4-x", pod} {
+				l.events = append(l.events, read.Event{Reason: "SuccessfulDelete", Message: "Deleted pod: " + name})
+			}
+			if got := l.lowered(); (got != "") != want {
+				t.Errorf("%s, %s: got %q", mode, pod, got)
+			}
+		}
+	}
+}

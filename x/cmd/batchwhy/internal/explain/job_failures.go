@@ -485,7 +485,7 @@ func (l *look) failedFinding() []Finding {
 			"maxFailedIndexes if too many failed indexes should end the Job,")}, remedies...)
 	}
 	clue, first := l.clues(last)
-	// Few indexes come before all of them.
+	// To run a few indexes again comes before running all of them again.
 	remedies = slices.Concat(l.lookFirst(last), swap, first, l.narrower(last, reason), l.indexRemedies(), remedies)
 
 	var ends tally
